@@ -1,0 +1,36 @@
+"""Distributed training of neural networks, small enough to read.
+
+Every public name is here: `from dlmini import Model, lenet, SGD`. Each is imported when first used,
+so that `import dlmini` itself stays fast.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "nn": (
+        "Model Conv2d Dense MaxPool AvgPool ReLU Tanh Flatten Dropout CrossEntropy MeanSquares gradcheck "
+        "ZOO softmax_regression mlp lenet cifar_net volunteer_net"
+    ),
+    "optim": "SGD Momentum Nesterov Adagrad Adam constant staircase cosine warm_up",
+    "data": (
+        "Dataset Batch load batches stream split_iid split_by_label split_dirichlet split_by_quantity "
+        "read_idx read_cifar read_folders fetch blobs spirals shapes VAIHINGEN"
+    ),
+    "alone": "train_alone",
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"dlmini has no name {name!r}")
+    value = getattr(import_module(f"dlmini.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,135 @@
+"""How the house compiles: one decorator, one cache, one switch.
+
+DLMINI_KERNELS=numba   compiled kernels (the default)
+DLMINI_KERNELS=numpy   the plain NumPy functions the kernels are twins of
+DLMINI_KERNELS=debug   the kernels as plain Python: slow, but every address they touch is checked
+
+Compiled code is cached per user, per version of the library and per content of all files of its room: Numba itself does
+not notice when a file changes that a kernel calls into. The cache may be read-only, full or corrupt; then kernels are
+compiled anew, and one warning says so.
+"""
+
+import hashlib
+import os
+import threading
+import warnings
+from functools import cache
+from pathlib import Path
+
+import dlmini
+
+MODES = ("numba", "numpy", "debug")
+HERE = Path(__file__).resolve().parent
+
+
+def mode() -> str:
+    """Which kernels are wanted: numba, numpy or debug."""
+    chosen = os.environ.get("DLMINI_KERNELS", "numba")
+    if chosen not in MODES:
+        raise ValueError(f"DLMINI_KERNELS={chosen!r} is unknown; use one of {', '.join(MODES)}")
+    return chosen
+
+
+def sources(file: Path) -> list[Path]:
+    """Every file that code compiled from `file` may be made from: its folder `kernels`, or itself; and this one."""
+    together = sorted(file.parent.glob("*.py")) if file.parent.name == "kernels" else [file]
+    return [*together, HERE / "jit.py"]
+
+
+@cache
+def fingerprint(files: tuple[Path, ...]) -> str:
+    """A short hash over the contents of files."""
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
+
+
+@cache
+def cache_root() -> Path:
+    """Where compiled kernels of this version live: DLMINI_CACHE, or the user's cache folder."""
+    import platformdirs
+
+    base = os.environ.get("DLMINI_CACHE") or platformdirs.user_cache_dir("dlmini", appauthor=False)
+    return Path(base) / "kernels" / dlmini.__version__
+
+
+def cache_dir(file: str) -> Path:
+    """Where code compiled from `file`, as it is now, lives."""
+    return cache_root() / fingerprint(tuple(sources(Path(file).resolve())))
+
+
+@cache
+def warn_once(why: str) -> None:
+    warnings.warn(
+        f"compiled kernels cannot be kept ({why}); they are compiled again in every process. "
+        f"Make {cache_root()} writable, or name another folder in DLMINI_CACHE.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+@cache
+def _cache_class():
+    from numba.core.caching import FunctionCache
+
+    class ForgivingCache(FunctionCache):
+        """Numba's cache, except that a damaged entry is compiled again and an unwritable one is skipped."""
+
+        def load_overload(self, sig, target_context):
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:
+                self._forget()
+                return None
+
+        def save_overload(self, sig, data):
+            try:
+                super().save_overload(sig, data)
+            except OSError as error:
+                warn_once(str(error))
+
+        def _forget(self):
+            try:
+                self.flush()
+            except OSError as error:
+                warn_once(str(error))
+
+    return ForgivingCache
+
+
+_decorating = threading.Lock()
+
+
+def _attach_cache(dispatcher, fn) -> None:
+    """Give a kernel its own cache folder without touching the user's Numba settings."""
+    from numba import config
+
+    folder = cache_dir(fn.__code__.co_filename)
+    with _decorating:
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            found = _cache_class()(fn)
+            if Path(found.cache_path).is_relative_to(folder):
+                dispatcher._cache = found
+            else:  # Numba could not write there and would put the code somewhere that no fingerprint guards
+                warn_once(f"{cache_root()} is not writable")
+        except (RuntimeError, OSError) as error:
+            warn_once(str(error).splitlines()[0])
+        finally:
+            config.CACHE_DIR = before
+
+
+def kernel(fn=None, *, exact=False):
+    """Compile `fn` on its first call; in debug mode leave it the plain Python function that it is.
+
+    Sums may be reordered and products fused with additions, unless `exact`: then each operation rounds as NumPy's does.
+    NaN and infinity always keep their meaning: a diverged run must be seen, not optimised away.
+    """
+    if fn is None:
+        return lambda fn: kernel(fn, exact=exact)
+    if mode() == "debug":
+        return fn
+    from numba import njit
+
+    fast = False if exact else {"nsz", "arcp", "contract", "afn", "reassoc"}
+    dispatcher = njit(fastmath=fast, error_model="numpy", nogil=True, boundscheck=False)(fn)
+    _attach_cache(dispatcher, fn)
+    return dispatcher
