@@ -1,0 +1,31 @@
+"""Data: sets by name, readers of the standard files, generators, partitioners, mini-batches."""
+
+from dlmini.data.batching import Batch, batches, stream
+from dlmini.data.catalogue import load
+from dlmini.data.cifar import read_cifar
+from dlmini.data.dataset import Dataset
+from dlmini.data.download import fetch
+from dlmini.data.folders import VAIHINGEN, read_folders
+from dlmini.data.idx import read_idx
+from dlmini.data.partition import split_by_label, split_by_quantity, split_dirichlet, split_iid
+from dlmini.data.synthetic import blobs, shapes, spirals
+
+__all__ = [
+    "VAIHINGEN",
+    "Batch",
+    "Dataset",
+    "batches",
+    "blobs",
+    "fetch",
+    "load",
+    "read_cifar",
+    "read_folders",
+    "read_idx",
+    "shapes",
+    "spirals",
+    "split_by_label",
+    "split_by_quantity",
+    "split_dirichlet",
+    "split_iid",
+    "stream",
+]

@@ -1,0 +1,30 @@
+"""Random numbers by key: the same key gives the same numbers on every machine, whoever asked for others before.
+
+    default_rng([seed, rank, epoch])            the order of rows in one epoch of one rank
+    default_rng([seed, 0, 0, purpose])          everything else in this room
+
+NumPy pads short keys with zeros, so [seed] and [seed, 0] are the same stream. Purposes therefore are never
+zero, and they are larger than any number of a mini-batch, which layers put in the same place of their keys.
+"""
+
+import operator
+
+import numpy as np
+
+SPLIT, POINTS, PICTURES = 2**31 + 1, 2**31 + 2, 2**31 + 3
+
+
+def generator(*key: int) -> np.random.Generator:
+    """The generator that belongs to `key`, a row of whole numbers of which the first is the seed."""
+    return np.random.default_rng([whole(word, "a seed, rank or epoch", least=0) for word in key])
+
+
+def whole(value, what: str, *, least: int) -> int:
+    """`value` as a Python int of at least `least`, or a sentence that says why not."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number, not {value!r}") from None
+    if number < least:
+        raise ValueError(f"{what} must be at least {least}, not {number}")
+    return number
