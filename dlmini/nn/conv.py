@@ -1,0 +1,117 @@
+"""Convolution in plain NumPy: the readable truth that the kernels are measured against.
+
+Images are NHWC. An image that a convolution reads carries its zero border with it; an array that it writes has none. So
+every convolution here is a *valid* one, and padding is a matter of memory. Beneath the value stands its derivative.
+Nothing here is float32 only: gradients are checked in float64.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from dlmini.nn.layers import Layer
+
+
+def interior(image, border):
+    """The image without its border of (rows, columns) on each side."""
+    rows, columns = border
+    return image[:, rows : image.shape[1] - rows, columns : image.shape[2] - columns]
+
+
+def patches(x, kernel, stride):
+    """Every window that the filter sees: [N, H, W, KH, KW, C]."""
+    windows = sliding_window_view(x, kernel, axis=(1, 2))[:, ::stride, ::stride]
+    return windows.transpose(0, 1, 2, 4, 5, 3)
+
+
+def conv_forward(x, w, b, y, stride=1, relu=False):
+    """y[n,i,j,o] = b[o] + sum_{a,c,k} x[n, i s + a, j s + c, k] w[a,c,k,o], then ReLU if asked. w: [KH, KW, Ci, Co]."""
+    y[...] = np.tensordot(patches(x, w.shape[:2], stride), w, 3) + b
+    if relu:
+        np.maximum(y, 0, out=y)
+
+
+def conv_backward(x, w, dy, dx, dw, db, stride=1, padding=(0, 0), gate=False):
+    """dw = sum over n,i,j of patch times dy;  db = sum of dy;  dx: each dy goes back along the weights it came through.
+
+    dx (None: not wanted) is the gradient of the input without its border; with `gate` it is kept only where the input
+    is positive (it came out of a ReLU).
+    """
+    dw[...] = np.tensordot(patches(x, w.shape[:2], stride), dy, ((0, 1, 2), (0, 1, 2)))
+    db[...] = dy.sum(axis=(0, 1, 2))
+    if dx is None:
+        return
+    bordered, (_, H, W, _) = np.zeros_like(x), dy.shape
+    for a in range(w.shape[0]):
+        for c in range(w.shape[1]):
+            bordered[:, a : a + H * stride : stride, c : c + W * stride : stride] += dy @ w[a, c].T
+    dx[...] = interior(bordered, padding)
+    if gate:
+        dx *= interior(x, padding) > 0
+
+
+def pair(x, name):
+    """A number, or a (rows, columns) pair, as a pair of ints."""
+    both = x if isinstance(x, tuple) else (x, x)
+    if len(both) != 2 or not all(isinstance(k, int) for k in both):
+        raise TypeError(f"{name}={x!r}: give one whole number, or a pair (rows, columns)")
+    return both
+
+
+@dataclass(frozen=True)
+class Conv2d(Layer):
+    """A filter slid over the image: y = x * w + b.
+
+    Parameters: KH * KW * Ci * Co + Co. Cost: 2 KH KW Ci Co operations for each output pixel.
+    padding: "valid" (none), "same" (kernel // 2, so that stride 1 keeps the size), a number or a pair.
+    """
+
+    channels: int
+    kernel: int | tuple[int, int] = 3
+    stride: int = 1
+    padding: int | tuple[int, int] | str = "valid"
+
+    def __post_init__(self):
+        if self.channels < 1 or self.stride < 1 or min(self.window) < 1 or min(self.border(None)) < 0:
+            raise ValueError(f"{self}: channels, kernel and stride must be at least 1, and padding at least 0")
+        if self.padding == "same" and not all(k % 2 for k in self.window):
+            raise ValueError(f"{self}: padding 'same' needs an odd kernel; give the padding as a number instead")
+
+    @property
+    def window(self):
+        return pair(self.kernel, "kernel")
+
+    def border(self, shape):
+        if isinstance(self.padding, str):
+            if self.padding not in ("same", "valid"):
+                raise ValueError(f"padding={self.padding!r}: use 'valid', 'same', a number or a pair of numbers")
+            return tuple(k // 2 for k in self.window) if self.padding == "same" else (0, 0)
+        return pair(self.padding, "padding")
+
+    def parameters(self, shape):
+        return (*self.window, shape[2], self.channels), (self.channels,)
+
+    def output(self, shape):
+        check_image(self, shape)
+        sides = [s + 2 * p - k for s, p, k in zip(shape, self.border(shape), self.window, strict=False)]
+        if min(sides) < 0:
+            raise ValueError(
+                f"{self}: the kernel is larger than its input {shape}; add padding or drop a pooling layer"
+            )
+        return (*(s // self.stride + 1 for s in sides), self.channels)
+
+    def flops(self, shape):
+        rows, columns, _ = self.output(shape)
+        return 2 * rows * columns * self.window[0] * self.window[1] * shape[2] * self.channels
+
+    def forward(self, ops, p, x, y, memo, key):
+        ops.conv_forward(x, *p, y, self.stride)
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        ops.conv_backward(x, p[0], dy, dx, *g, self.stride, self.border(None))
+
+
+def check_image(layer, shape):
+    if len(shape) != 3:
+        raise ValueError(f"{layer} needs images (height, width, channels), but gets {shape}; put it before Flatten()")

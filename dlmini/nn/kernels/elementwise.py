@@ -1,0 +1,136 @@
+"""The compiled twins of nn/layers.py and nn/losses.py: same names, same signatures, one pass over memory each.
+
+Matrix products stay with BLAS. Arrays of any layout are served; dense ones without a copy.
+"""
+
+import numpy as np
+
+from dlmini.jit import kernel
+
+
+def flat(*arrays):
+    """Dense float32 arrays as 1-D views, or None when one of them is not dense."""
+    if all(a.flags.c_contiguous and a.dtype == np.float32 for a in arrays):
+        return [a.reshape(-1) for a in arrays]
+    return None
+
+
+def through(kernel, inputs, out):
+    """Run a 1-D kernel on arrays of any layout; scattered ones pass through dense copies."""
+    dense = flat(*inputs, out)
+    if dense:
+        kernel(*dense)
+        return
+    result = np.empty(out.size, np.float32)
+    kernel(*[np.ascontiguousarray(a, np.float32).reshape(-1) for a in inputs], result)
+    out[...] = result.reshape(out.shape)
+
+
+@kernel
+def _add_bias(y, b, relu):
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            value = y[i, j] + b[j]
+            y[i, j] = 0 if relu and value < 0 else value
+
+
+@kernel
+def _gate(x, dx):
+    for i in range(x.size):
+        dx[i] = dx[i] if x[i] > 0 else 0
+
+
+@kernel
+def _column_sums(rows, sums):
+    sums[:] = 0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            sums[j] += rows[i, j]
+
+
+def dense_forward(x, w, b, y, relu=False):
+    np.dot(x, w, out=y)
+    _add_bias(y, b, relu)
+
+
+def dense_backward(x, w, dy, dx, dw, db, gate=False):
+    np.dot(x.T, dy, out=dw)
+    _column_sums(dy, db)
+    if dx is not None:
+        np.dot(dy, w.T, out=dx)
+        if gate:
+            _gate(x.reshape(-1), dx.reshape(-1))
+
+
+def relu_forward(x, y):
+    np.maximum(x, 0, out=y)
+
+
+@kernel
+def _relu_backward(y, dy, dx):
+    for i in range(y.size):
+        dx[i] = dy[i] if y[i] > 0 else 0
+
+
+def relu_backward(y, dy, dx):
+    through(_relu_backward, (y, dy), dx)
+
+
+def tanh_forward(x, y):
+    np.tanh(x, out=y)
+
+
+@kernel
+def _tanh_backward(y, dy, dx):
+    for i in range(y.size):
+        dx[i] = dy[i] * (1 - y[i] * y[i])
+
+
+def tanh_backward(y, dy, dx):
+    through(_tanh_backward, (y, dy), dx)
+
+
+@kernel
+def _dropout(coins, keep, share):
+    for i in range(coins.size):
+        coins[i] = share if coins[i] < keep else 0
+
+
+def dropout_forward(x, y, mask, keep):
+    _dropout(mask.reshape(-1), np.float32(keep), np.float32(1) / np.float32(keep))
+    np.multiply(x, mask, out=y)
+
+
+def dropout_backward(dy, mask, dx):
+    np.multiply(dy, mask, out=dx)
+
+
+@kernel
+def _softmax_cross_entropy(scores, labels, dscores, count):
+    M, K = scores.shape
+    loss = 0.0
+    for i in range(M):
+        top = scores[i, 0]
+        for j in range(1, K):
+            top = max(top, scores[i, j])
+        total = np.float32(0)
+        for j in range(K):
+            dscores[i, j] = np.exp(scores[i, j] - top)
+            total += dscores[i, j]
+        loss += np.log(total) - (scores[i, labels[i]] - top)
+        scale = np.float32(1) / (total * np.float32(count))
+        for j in range(K):
+            dscores[i, j] *= scale
+        dscores[i, labels[i]] -= np.float32(1) / np.float32(count)
+    return loss / count
+
+
+def softmax_cross_entropy(scores, labels, dscores, count):
+    return _softmax_cross_entropy(scores, labels.astype(np.int64, copy=False), dscores, count)
+
+
+def mean_squares(scores, targets, dscores, count):
+    np.subtract(scores, targets, out=dscores)
+    loss = 0.5 * float(np.vdot(dscores, dscores)) / count
+    dscores *= np.float32(1 / count)
+    return loss

@@ -1,0 +1,92 @@
+"""Eight floats at a time: the few LLVM instructions that the routines of this room are made of.
+
+A routine works on raw addresses (64-bit integers) and on strides counted in floats. LLVM serves a vector of
+eight floats on every CPU: as one AVX register, as two of SSE or NEON. `fma` is fused where the CPU can.
+"""
+
+from llvmlite import ir
+
+LANES = 8
+FLOAT, INT, BYTE = ir.FloatType(), ir.IntType(64), ir.IntType(8)
+FLOATS, INTS, BYTES = (ir.VectorType(t, LANES) for t in (FLOAT, ir.IntType(32), BYTE))
+FAST = ("nsz", "arcp", "contract", "reassoc")
+
+
+class Vectors:
+    """Emits vector code through one LLVM builder; every method returns an LLVM value."""
+
+    kind = FLOATS
+
+    def __init__(self, builder):
+        self.b = builder
+
+    def at(self, base, *offsets):
+        """The address `base` plus a sum of offsets counted in floats."""
+        for offset in offsets:
+            base = self.b.add(base, self.b.shl(self.int(offset), INT(2)))
+        return base
+
+    def int(self, x):
+        return INT(x) if isinstance(x, int) else x
+
+    def times(self, x, y):
+        return self.b.mul(self.int(x), self.int(y))
+
+    def load(self, address, kind=FLOATS):
+        return self.b.load(self.b.inttoptr(address, kind.as_pointer()), align=1 if kind is BYTES else 4)
+
+    def store(self, value, address, align=4):
+        self.b.store(value, self.b.inttoptr(address, value.type.as_pointer()), align=align)
+
+    def broadcast(self, address):
+        """One float from memory in all lanes."""
+        scalar = self.b.load(self.b.inttoptr(address, FLOAT.as_pointer()), align=4)
+        undefined = ir.Constant(FLOATS, ir.Undefined)
+        first = self.b.insert_element(undefined, scalar, ir.IntType(32)(0))
+        return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+    def fill(self, x, kind=FLOATS):
+        return ir.Constant(kind, [x] * LANES)
+
+    def zero(self, kind=FLOATS):
+        return kind(0.0) if kind is FLOAT else self.fill(0.0)
+
+    def fma(self, x, y, z):
+        """x * y + z, in one rounding where the CPU has such an instruction."""
+        module = self.b.module
+        name = f"llvm.fmuladd.v{LANES}f32"
+        function = module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOATS, [FLOATS] * 3), name)
+        return self.b.call(function, [x, y, z])
+
+    def add(self, x, y):
+        return self.b.fadd(x, y, flags=FAST)
+
+    def sub(self, x, y):
+        return self.b.fsub(x, y, flags=FAST)
+
+    def scale(self, x, c):
+        return self.b.fmul(x, self.fill(float(c)), flags=FAST)
+
+    def above(self, x, y):
+        return self.b.fcmp_ordered(">", x, y)
+
+    def at_least(self, floor, x):
+        """max(x, floor), and NaN stays NaN: a diverged run must be seen."""
+        return self.b.select(self.b.fcmp_ordered("<", x, floor), floor, x)
+
+    def relu(self, x):
+        return self.at_least(self.fill(0.0), x)
+
+    def combine(self, coefficients, xs):
+        """The linear combination of vectors; None when all coefficients are zero."""
+        total = None
+        for c, x in zip(coefficients, xs, strict=True):
+            if c == 0:
+                continue
+            if total is None:
+                total = x if c == 1 else self.scale(x, c)
+            elif abs(c) == 1:
+                total = self.add(total, x) if c == 1 else self.sub(total, x)
+            else:
+                total = self.fma(x, self.fill(float(c)), total)
+        return total

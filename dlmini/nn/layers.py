@@ -1,0 +1,183 @@
+"""The plain layers, each with its NumPy truth: the value, and right beneath it the derivative.
+
+A layer is a description that remembers nothing: parameters, activations and gradients are handed to it.
+`ops` is the set of functions to compute with: the ones written here and in conv.py, or their compiled twins.
+
+    forward(ops, p, x, y, memo, key)              y from x, parameters p; `memo` keeps what backward needs
+    backward(ops, p, g, x, y, dy, dx, memo)       gradients g of the parameters, dx of the input (None: not wanted)
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+COIN = 7  # the purpose of dropout's random numbers: the last number of their key
+
+
+def dense_forward(x, w, b, y, relu=False):
+    """y = x w + b, then ReLU if asked."""
+    np.dot(x, w, out=y)
+    y += b
+    if relu:
+        np.maximum(y, 0, out=y)
+
+
+def dense_backward(x, w, dy, dx, dw, db, gate=False):
+    """dw = x^T dy;  db = sum of dy;  dx = dy w^T, kept only where x > 0 if `gate` (x came out of a ReLU)."""
+    np.dot(x.T, dy, out=dw)
+    np.sum(dy, axis=0, out=db)
+    if dx is not None:
+        np.dot(dy, w.T, out=dx)
+        if gate:
+            dx *= x > 0
+
+
+def relu_forward(x, y):
+    """y = max(x, 0)."""
+    np.maximum(x, 0, out=y)
+
+
+def relu_backward(y, dy, dx):
+    """dx = dy where y > 0, else 0."""
+    np.multiply(dy, y > 0, out=dx)
+
+
+def tanh_forward(x, y):
+    """y = tanh(x)."""
+    np.tanh(x, out=y)
+
+
+def tanh_backward(y, dy, dx):
+    """dx = dy (1 - y^2)."""
+    np.multiply(dy, 1 - y * y, out=dx)
+
+
+def dropout_forward(x, y, mask, keep):
+    """y = x / keep where the coin in `mask` fell below `keep`, else 0; `mask` becomes that factor."""
+    mask[...] = (mask < keep) / mask.dtype.type(keep)
+    np.multiply(x, mask, out=y)
+
+
+def dropout_backward(dy, mask, dx):
+    """dx = dy times the same factor."""
+    np.multiply(dy, mask, out=dx)
+
+
+class Layer:
+    """What most layers have in common: no parameters, no memory, output shaped like the input."""
+
+    def parameters(self, shape):
+        return ()
+
+    def output(self, shape):
+        return shape
+
+    def flops(self, shape):
+        return prod(shape)
+
+    def border(self, shape):
+        """The (rows, columns) of zeros this layer wants around its input."""
+        return 0, 0
+
+    def memo(self, images, shape, zeros):
+        return None
+
+
+@dataclass(frozen=True)
+class Dense(Layer):
+    """Every output sees every input: y = x w + b. Parameters: inputs * units + units."""
+
+    units: int
+
+    def __post_init__(self):
+        if self.units < 1:
+            raise ValueError(f"Dense({self.units}) has no outputs; give it at least 1 unit")
+
+    def parameters(self, shape):
+        return (shape[0], self.units), (self.units,)
+
+    def output(self, shape):
+        if len(shape) != 1:
+            raise ValueError(f"Dense({self.units}) needs a flat input, but gets {shape}; put Flatten() before it")
+        return (self.units,)
+
+    def flops(self, shape):
+        return 2 * shape[0] * self.units
+
+    def forward(self, ops, p, x, y, memo, key):
+        ops.dense_forward(x, *p, y)
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        ops.dense_backward(x, p[0], dy, dx, *g)
+
+
+@dataclass(frozen=True)
+class ReLU(Layer):
+    """max(x, 0)."""
+
+    def forward(self, ops, p, x, y, memo, key):
+        ops.relu_forward(x, y)
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        if dx is not None:
+            ops.relu_backward(y, dy, dx)
+
+
+@dataclass(frozen=True)
+class Tanh(Layer):
+    """tanh(x): between -1 and 1."""
+
+    def forward(self, ops, p, x, y, memo, key):
+        ops.tanh_forward(x, y)
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        if dx is not None:
+            ops.tanh_backward(y, dy, dx)
+
+
+@dataclass(frozen=True)
+class Flatten(Layer):
+    """An image as one row of numbers. No work at all: the same memory, seen in another shape."""
+
+    def output(self, shape):
+        return (prod(shape),)
+
+    def flops(self, shape):
+        return 0
+
+    def forward(self, ops, p, x, y, memo, key):
+        pass
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        pass
+
+
+@dataclass(frozen=True)
+class Dropout(Layer):
+    """Forget a share of the activations at random while training, and scale up the rest; does nothing when predicting.
+
+        y = x * m / (1 - drop),  m = 1 with probability 1 - drop
+    The coins come from a stream of their own, keyed by (seed, rank, step, layer), so a run can be repeated anywhere.
+    Srivastava et al., Dropout, JMLR 2014.
+    """
+
+    drop: float = 0.5
+
+    def __post_init__(self):
+        if not 0 <= self.drop < 1:
+            raise ValueError(f"Dropout({self.drop}): the share to drop must be at least 0 and below 1")
+
+    def memo(self, images, shape, zeros):
+        return zeros(images, *shape)
+
+    def forward(self, ops, p, x, y, memo, key):
+        if key is None:
+            y[...] = x
+            return
+        np.random.default_rng([*key, COIN]).random(out=memo, dtype=memo.dtype)
+        ops.dropout_forward(x, y, memo, 1 - self.drop)
+
+    def backward(self, ops, p, g, x, y, dy, dx, memo):
+        if dx is not None:
+            ops.dropout_backward(dy, memo, dx)

@@ -1,0 +1,168 @@
+"""A network as a function of one flat vector of parameters.
+
+    model = Model([Conv2d(8, 5), ReLU(), MaxPool(2), Flatten(), Dense(10)], input=(28, 28, 1))
+    w, grad = model.initial(seed=0), model.zeros()
+    loss = model.loss_and_grad(w, x, labels, grad)          # writes grad in place, allocates nothing once warm
+    w -= 0.1 * grad
+
+The vector is what optimisers step on and what machines exchange; layers only ever see views of it.
+"""
+
+from itertools import accumulate
+from math import prod, sqrt
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from dlmini import jit
+from dlmini.nn.layers import Dropout
+from dlmini.nn.losses import CrossEntropy
+from dlmini.nn.passes import Pass
+from dlmini.nn.threads import Team, one_blas_thread
+
+CHUNK = 200  # images per forward pass when predicting
+
+
+class Model:
+    """Layers, the shape of one input, and a loss.
+
+    kernels: "numba" (float32) or "numpy" (any float type); by default what DLMINI_KERNELS says.
+    threads: how many threads share a batch; the same number gives the same bits, another one other roundings.
+    """
+
+    def __init__(self, layers, input, loss=None, *, dtype=np.float32, kernels=None, threads=1):
+        self.layers, self.input, self.loss = tuple(layers), tuple(input), loss or CrossEntropy()
+        self.dtype = np.dtype(dtype)
+        self.kernels = kernels or ("numpy" if jit.mode() == "numpy" or self.dtype != np.float32 else "numba")
+        self.threads = threads
+        self._check()
+        self.shapes = list(accumulate(self.layers, lambda shape, layer: layer.output(shape), initial=self.input))
+        self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
+        self.size = sum(prod(s) for part in self.parts for s in part)
+        self._team = None
+
+    def _check(self):
+        if not self.layers:
+            raise ValueError("a model needs at least one layer")
+        if self.kernels not in ("numba", "numpy") or (self.kernels == "numba" and self.dtype != np.float32):
+            raise ValueError(f"kernels={self.kernels!r} with {self.dtype}: use 'numba' (float32 only) or 'numpy'")
+        if not (isinstance(self.threads, int) and self.threads >= 1):
+            raise ValueError(f"threads={self.threads!r}: use a whole number of at least 1")
+
+    def __getstate__(self):
+        return {**self.__dict__, "_team": None}  # memory and threads are made anew where the model arrives
+
+    def zeros(self):
+        """A vector of the model's size."""
+        return np.zeros(self.size, self.dtype)
+
+    def initial(self, seed=0):
+        """Random weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015."""
+        w = self.zeros()
+        for i, arrays in enumerate(self.views(w)):
+            if arrays:
+                spread = sqrt(2 / prod(arrays[0].shape[:-1]))
+                arrays[0][...] = np.random.default_rng([seed, i]).standard_normal(arrays[0].shape) * spread
+        return w
+
+    def views(self, vector):
+        """The parameters of each layer as views of one flat vector; () for a layer that has none."""
+        self._check_vector(vector)
+        found, start = [], 0
+        for part in self.parts:
+            arrays = []
+            for shape in part:
+                arrays.append(vector[start : start + prod(shape)].reshape(shape))
+                start += prod(shape)
+            found.append(tuple(arrays))
+        return found
+
+    def _check_vector(self, vector):
+        if vector.shape != (self.size,) or vector.dtype != self.dtype or not vector.flags.c_contiguous:
+            raise ValueError(
+                f"the vector is {vector.dtype}{list(vector.shape)}, but this model needs a contiguous "
+                f"{self.dtype}[{self.size}]: make it with model.initial() or model.zeros()"
+            )
+
+    def _check_batch(self, x, y=None):
+        wanted = f"(images, {', '.join(map(str, self.input))})"
+        if x.shape[1:] != self.input:
+            raise ValueError(f"a batch of shape {x.shape} does not fit: this model needs {wanted}")
+        if not len(x):
+            raise ValueError(f"the batch is empty: this model needs {wanted} with at least one image")
+        if not np.issubdtype(x.dtype, np.floating):
+            raise TypeError(f"a batch of {x.dtype} does not fit: scale it to floats first, x.astype(np.float32) / 255")
+        if y is not None and len(y) != len(x):
+            raise ValueError(f"{len(x)} images but {len(y)} labels: every image needs one")
+
+    @property
+    def team(self):
+        """The passes that do the work, one per thread."""
+        if self._team is None:
+            one_blas_thread()
+            self._team = Team([Pass(self) for _ in range(self.threads)])
+        return self._team
+
+    def loss_and_grad(self, w, x, y, grad, key=None):
+        """The mean loss of a batch; its gradient is written into `grad`.
+
+        key: whole numbers such as (seed, rank, step) that seed Dropout; needed only by models that have it.
+        """
+        self._check_batch(x, y)
+        if key is None and any(isinstance(layer, Dropout) for layer in self.layers):
+            raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
+        loss = self.team.loss_and_grad(w, x, y, grad, key)
+        if not np.isfinite(loss) and not np.isfinite(x).all():
+            bad = np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
+            raise ValueError(f"image {bad[0]} of the batch holds NaN or infinity ({len(bad)} do): clean the data first")
+        return loss
+
+    def predict(self, w, x):
+        """The scores of each image."""
+        self._check_batch(x)
+        one = self.team.passes[0]
+        return np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+
+    def evaluate(self, w, x, y):
+        """{"loss": mean loss, "accuracy": share of right answers (NaN where the loss knows no right and wrong)}."""
+        scores = self.predict(w, x)
+        loss = self.loss(self.team.passes[0].ops, scores, y, np.empty_like(scores), len(x))
+        right, asked = self.loss.hits(scores, y)
+        return {"loss": loss, "accuracy": right / asked if asked else float("nan")}
+
+    @property
+    def flops(self):
+        """Multiplications and additions of one image's forward pass; training takes about three times as many."""
+        return sum(layer.flops(shape) for layer, shape in zip(self.layers, self.shapes, strict=False))
+
+    def summary(self):
+        """A table of layers: output shape, parameters, FLOPs per image."""
+        rows = [("layer", "output", "parameters", "FLOPs")]
+        for layer, before, after, part in zip(self.layers, self.shapes, self.shapes[1:], self.parts, strict=False):
+            count = sum(prod(s) for s in part)
+            rows.append((repr(layer), " x ".join(map(str, after)), f"{count:,}", f"{layer.flops(before):,}"))
+        rows.append(("total", "", f"{self.size:,}", f"{self.flops:,}"))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}" for a, b, c, d in rows]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:-1], "-" * len(lines[0]), lines[-1]])
+
+    def save(self, path, w):
+        """Write the parameters to a .npz file, with the layers they belong to."""
+        self._check_vector(w)
+        with open(path, "wb") as file:
+            np.savez(file, w=w, layers=np.array(repr(self.layers)), input=np.array(self.input))
+
+    def load(self, path):
+        """Read parameters that `save` wrote; refuses those of another network."""
+        if not Path(path).exists():
+            raise FileNotFoundError(f"there is no file {path}: check the name, or write it with model.save(path, w)")
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                layers, w = str(file["layers"]), file["w"]
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
+            raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {error}") from error
+        if layers != repr(self.layers):
+            raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
+        self._check_vector(w)
+        return w
