@@ -1,0 +1,59 @@
+"""Training in one process: the baseline that every distributed run is compared with.
+
+for news in train_alone(lenet(), *load("fashion-mnist"), Momentum(0.02), epochs=2):
+    print(news)
+"""
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dlmini.data import batches
+
+
+class Step(NamedTuple):
+    """One mini-batch was learned."""
+
+    epoch: int
+    step: int
+    steps: int
+    loss: float
+    speed: float  # images per second since the epoch began
+
+
+class Epoch(NamedTuple):
+    """One epoch is over, and the network was tried on the test set."""
+
+    epoch: int
+    loss: float  # mean over the epoch's mini-batches
+    accuracy: float  # on the test set
+    speed: float  # images per second, learning only
+    weights: np.ndarray  # the vector itself, not a copy: training goes on in it
+
+
+def train_alone(model, train, test, optimizer, *, epochs=1, batch=100, seed=0) -> Iterator[Step | Epoch]:
+    """Learn; yields a Step after each mini-batch and an Epoch after each epoch. The same seed gives the same bits."""
+    w, grad, stepper = model.initial(seed), model.zeros(), optimizer.start(model.size)
+    x_test, y_test = test.scaled().x, test.y
+    steps = -(-len(train) // batch)
+    for epoch in range(epochs):
+        total, spent, seen = 0.0, 0.0, 0
+        for i, (x, y, key) in enumerate(batches(train, batch, seed=seed, epoch=epoch, reuse=True)):
+            start = time.perf_counter()
+            loss = model.loss_and_grad(w, x, y, grad, key)
+            if not np.isfinite(loss):
+                raise FloatingPointError(diverged(epoch, i, loss, optimizer))
+            stepper.apply(w, grad)
+            spent += time.perf_counter() - start
+            total, seen = total + loss * len(x), seen + len(x)
+            yield Step(epoch, i + 1, steps, loss, seen / spent)
+        yield Epoch(epoch, total / seen, model.evaluate(w, x_test, y_test)["accuracy"], seen / spent, w)
+
+
+def diverged(epoch, step, loss, optimizer):
+    return (
+        f"the loss became {loss} in epoch {epoch + 1}, step {step + 1}: training diverged. "
+        f"Try a smaller learning rate than in {optimizer!r}, or a warm-up."
+    )

@@ -1,0 +1,65 @@
+"""The command line trains, lists, and turns mistakes into sentences."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dlmini import mlp
+
+
+def dlmini(*words, **env):
+    return subprocess.run(
+        [sys.executable, "-m", "dlmini", *words],
+        env={**os.environ, "COLUMNS": "200", **env},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=240,
+    )
+
+
+def test_train_shows_progress_and_writes_weights(tmp_path):
+    file = tmp_path / "w.npz"
+    done = dlmini("train", "--model", "mlp", "--data", "mnist", "--epochs", "2", "--save", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "epoch 2: loss" in done.stdout
+    assert "images/s" in done.stdout
+    assert np.isfinite(mlp().load(file)).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("--model", "resnet"), "choose one of softmax_regression, mlp, lenet"),
+        (("--data", "imagenet"), "expected one of fashion-mnist, mnist"),
+        (("--optimizer", "lion"), "choose one of sgd, momentum"),
+        (("--batch", "100000"), "ask for batches of at most 10000"),
+        (("--rate", "-1"), "rate"),
+        (("--model", "cifar_net", "--data", "cifar10"), "dlmini data get cifar10"),
+    ],
+)
+def test_a_mistake_gets_a_sentence_and_no_traceback(words, advice, tmp_path):
+    done = dlmini("train", *words, DLMINI_DATA=str(tmp_path), DLMINI_CACHE=str(tmp_path))
+    assert done.returncode == 1
+    assert advice in done.stdout.replace("\n", " ")
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_data_list_names_every_set():
+    done = dlmini("data", "list")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["fashion-mnist", "mnist", "cifar10", "cifar100"]
+
+
+def test_warm_up_compiles_into_the_cache(tmp_path):
+    done = dlmini("warm-up", DLMINI_CACHE=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.rglob("*.nbc"))) > 20
+
+
+def test_import_dlmini_is_light():
+    code = "import sys, dlmini; print([m for m in ('numpy', 'numba', 'rich', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,95 @@
+"""The rules of the house, read from the sources: who imports whom, where compiled code lives, what words are absent."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import dlmini
+
+HOUSE = Path(dlmini.__file__).parent
+PROJECT = HOUSE.parent
+FILES = sorted(HOUSE.rglob("*.py"))
+
+# room -> what it may import of the house. `jit` is the foundation stone; every room may stand on it.
+MAY = {
+    "jit": {"__init__"},
+    "nn": set(),
+    "optim": set(),
+    "compression": set(),
+    "events": set(),
+    "data": set(),
+    "comm": {"events", "compression.packets"},
+    "sim": {"comm", "events"},
+    "alone": {"data"},
+}
+ANYTHING = {"__init__", "__main__", "cli"}
+ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": "show", "ipywidgets": "show", "greenlet": "sim"}
+
+
+def imports(file):
+    """Every module that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}: imports are written in full"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(file):
+    parts = file.relative_to(HOUSE).with_suffix("").parts
+    return parts[0]
+
+
+def test_every_room_has_its_rule():
+    assert {room(f) for f in FILES} <= {*MAY, *ANYTHING}
+
+
+@pytest.mark.parametrize("name", MAY)
+def test_a_room_imports_only_what_the_design_allows(name):
+    allowed = {name, "jit", *MAY[name]}
+    for file in (f for f in FILES if room(f) == name):
+        inside = {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
+        bad = {m for m in inside if not any(m == a or m.startswith(a + ".") for a in allowed)}
+        assert not bad, f"{file.relative_to(HOUSE)} imports {sorted(bad)}"
+
+
+def test_kernels_do_not_know_the_layers_they_serve():
+    for file in (HOUSE / "nn" / "kernels").glob("*.py"):
+        inside = {m for m in imports(file) if m.startswith("dlmini.")}
+        assert all(m.startswith(("dlmini.nn.kernels", "dlmini.jit")) for m in inside), file.name
+
+
+def test_numba_is_named_only_in_kernels():
+    for file in FILES:
+        named = {m.split(".")[0] for m in imports(file)} & {"numba", "llvmlite"}
+        at_home = "kernels" in (*file.parent.parts, file.stem) or file.name == "jit.py"
+        assert not named or at_home, f"{file.relative_to(HOUSE)} imports {named}"
+
+
+def test_each_backend_library_stays_in_its_room():
+    for file in FILES:
+        for library, home in ONLY_IN.items():
+            used = any(m.split(".")[0] == library for m in imports(file))
+            assert not used or room(file) == home, f"{file.relative_to(HOUSE)} imports {library}"
+
+
+def test_every_module_says_what_it_is():
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        assert not text.strip() or ast.get_docstring(ast.parse(text)), f"{file.relative_to(HOUSE)} has no docstring"
+
+
+def test_public_names_exist():
+    for name in dlmini.__all__:
+        assert getattr(dlmini, name) is not None
+    with pytest.raises(AttributeError, match="no name"):
+        _ = dlmini.nonsense
+
+
+def test_bundled_data_keeps_its_licences():
+    for folder in (HOUSE / "data" / "bundled").iterdir():
+        if folder.is_dir() and folder.name != "__pycache__":
+            assert list(folder.glob("LICENSE*")), folder

@@ -1,0 +1,88 @@
+"""The cache of compiled kernels survives what happens to caches: damage, missing rights, edits elsewhere."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlmini import jit
+
+USE = """
+import warnings
+import numpy as np
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    from dlmini.optim import kernels
+    w = np.ones(4, np.float32)
+    kernels.sgd(np.ones(4, np.float32), w, np.float32(0.5), np.float32(0), w, True)
+stats = kernels.sgd.stats
+print(w[0], sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), len(seen))
+for warning in seen:
+    print(warning.message)
+"""
+
+
+def use(folder) -> list[str]:
+    """Run a kernel in a new process: [result, cache hits, cache misses, warnings, text of warnings ...]."""
+    env = {**os.environ, "DLMINI_CACHE": str(folder), "DLMINI_KERNELS": "numba"}
+    done = subprocess.run([sys.executable, "-c", USE], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split(maxsplit=4)
+
+
+@pytest.fixture
+def filled(tmp_path):
+    assert use(tmp_path)[:4] == ["0.5", "0", "1", "0"]
+    return tmp_path
+
+
+def test_a_second_process_loads_what_the_first_compiled(filled):
+    assert use(filled)[:4] == ["0.5", "1", "0", "0"]
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_anew_and_mended(filled, kind):
+    damaged = list(filled.rglob(f"*.{kind}"))
+    assert damaged
+    for file in damaged:
+        file.write_bytes(file.read_bytes()[:20])
+    assert use(filled)[:4] == ["0.5", "0", "1", "0"]
+    assert use(filled)[:4] == ["0.5", "1", "0", "0"]
+
+
+def test_an_unwritable_cache_costs_one_warning_and_nothing_else(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where a folder is wanted")
+    found = use(blocked)
+    assert found[:4] == ["0.5", "0", "1", "1"]
+    assert "DLMINI_CACHE" in found[4]
+
+
+def test_the_fingerprint_covers_every_kernel_that_a_kernel_can_call():
+    """Kernels live in files or folders called kernels, and call nothing outside; so a folder is fingerprinted whole."""
+    root = Path(jit.__file__).parent
+    found = [f for f in root.rglob("*.py") if "@kernel" in f.read_text(encoding="utf-8") and f.name != "jit.py"]
+    assert len(found) > 5
+    for file in found:
+        assert file.stem == "kernels" or file.parent.name == "kernels"
+        assert set(jit.sources(file)) >= {file, root / "jit.py"}
+    folder = root / "nn" / "kernels"
+    assert set(folder.glob("*.py")) <= set(jit.sources(folder / "direct.py"))
+
+
+def test_editing_a_file_changes_the_fingerprint(tmp_path):
+    file = tmp_path / "kernels.py"
+    file.write_text("one")
+    before = jit.fingerprint.__wrapped__((file,))
+    file.write_text("two")
+    assert jit.fingerprint.__wrapped__((file,)) != before
+
+
+def test_the_users_own_numba_settings_stay_as_they_are():
+    from numba import config
+
+    before = config.CACHE_DIR
+    jit.kernel(lambda x: x)
+    assert before == config.CACHE_DIR
