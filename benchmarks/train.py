@@ -1,0 +1,98 @@
+"""Training steps against PyTorch, JAX and plain NumPy; and how long a first step takes."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from functools import partial
+
+from benchmarks.peers import installed, jax_step, numpy_step, ours, torch_step
+from benchmarks.timing import interleaved
+from dlmini import cifar_net, lenet, volunteer_net
+
+CASES = {  # name: (network, batch, floor, aim)
+    "lenet b100": (lenet, 100, 1.5, 2.5),
+    "lenet b32": (lenet, 32, 1.5, 2.5),
+    "cifar_net b100": (cifar_net, 100, 2.0, 3.0),
+    "volunteer_net b100": (volunteer_net, 100, 1.5, 2.5),
+}
+STEP = """
+import sys, time
+start = time.perf_counter()
+import numpy as np
+from dlmini import lenet
+imported = time.perf_counter()
+from dlmini.nn.warm import warm
+warm() if sys.argv[1] == "all" else None
+model = lenet()
+model.loss_and_grad(model.initial(), np.ones((32, 28, 28, 1), np.float32), np.zeros(32, int), model.zeros())
+print(imported - start, time.perf_counter() - imported)
+"""
+
+
+def contenders(build, batch):
+    model = build()
+    found = {"ours": ours(model, batch), "plain NumPy": numpy_step(model, batch)}
+    if installed("torch"):
+        found["PyTorch channels_last"] = torch_step(model, batch, True)
+        found["PyTorch NCHW"] = torch_step(model, batch, False)
+    if installed("jax"):
+        found["JAX jit"] = jax_step(model, batch)
+    return found
+
+
+def first_step(which: str, cache: str) -> tuple[float, float]:
+    """Seconds of the imports and of the first step in a new process."""
+    env = {**os.environ, "DLMINI_CACHE": cache}
+    done = subprocess.run([sys.executable, "-c", STEP, which], env=env, capture_output=True, text=True, check=True)
+    imported, stepped = done.stdout.split()
+    return float(imported), float(stepped)
+
+
+def start_rows():
+    """Cold: nothing compiled. Warm: everything in the cache. The goals are seconds, so the ratio is goal to time."""
+    with tempfile.TemporaryDirectory() as cache:
+        measure = partial(first_step, cache=cache)
+        cold_import, cold = measure("all")
+        warm_import, warm = min((measure("one") for _ in range(3)), key=sum)
+    row = dict.fromkeys(("ratio", "floor", "aim"))
+    return [
+        {**row, "name": "import, cold / warm", "ours": f"{cold_import:.2f} s", "peer": f"{warm_import:.2f} s"},
+        goal("compile all kernels, cold", cold, 12, 6),
+        goal("first step from the cache", warm, 0.6, 0.3),
+    ]
+
+
+def goal(name, seconds, floor, aim):
+    """A row whose ratio is 1 at the floor."""
+    return {
+        "name": name,
+        "ours": f"{seconds:.2f} s",
+        "peer": f"goal {floor} s",
+        "ratio": floor / seconds,
+        "floor": 1.0,
+        "aim": floor / aim,
+    }
+
+
+def rows() -> list[dict]:
+    table = []
+    for name, (build, batch, floor, aim) in CASES.items():
+        times = interleaved(contenders(build, batch))
+        mine = times.pop("ours")
+        for peer, seconds in times.items():
+            goals = (floor, aim) if peer == "PyTorch channels_last" else (None, None)
+            table.append(
+                {
+                    "name": f"{name} vs {peer}",
+                    "ours": f"{batch / mine:,.0f} images/s",
+                    "peer": f"{batch / seconds:,.0f} images/s",
+                    "ratio": seconds / mine,
+                    "floor": goals[0],
+                    "aim": goals[1],
+                }
+            )
+    missing = [peer for peer in ("torch", "jax") if not installed(peer)]
+    if missing:
+        print(f"not installed, left out: {', '.join(missing)} (pip install torch==2.13.0 jax)", file=sys.stderr)
+    return table + start_rows()
