@@ -22,15 +22,15 @@ TESTS = ["-m", "pytest"]
 
 def install(extra: str) -> None:
     """Bring `.venv` up to date; does nothing when pyproject.toml has not changed since the last time."""
-    stamp = VENV / f"installed{extra}"
+    stamps = [VENV / f"installed{extra}", VENV / "installed[test]"]  # who can test can do all
     wanted = f"{sys.version}\n{HERE}\n" + (HERE / "pyproject.toml").read_text(encoding="utf-8")
-    if PYTHON.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    if PYTHON.exists() and any(s.exists() and s.read_text(encoding="utf-8") == wanted for s in stamps):
         return
     print("Making the virtual environment .venv (the first time takes a minute) ...", flush=True)
     venv.EnvBuilder(with_pip=True, clear=VENV.exists() and not PYTHON.exists()).create(VENV)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.check_call([*pip, "-e", f"{HERE}{extra}"])
-    stamp.write_text(wanted, encoding="utf-8")
+    stamps[0].write_text(wanted, encoding="utf-8")
 
 
 def main(words: list[str]) -> int:

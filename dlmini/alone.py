@@ -38,6 +38,7 @@ def train_alone(model, train, test, optimizer, *, epochs=1, batch=100, seed=0) -
     w, grad, stepper = model.initial(seed), model.zeros(), optimizer.start(model.size)
     x_test, y_test = test.scaled().x, test.y
     steps = -(-len(train) // batch)
+    compile_kernels(model, w, optimizer, x_test[:1], y_test[:1])
     for epoch in range(epochs):
         total, spent, seen = 0.0, 0.0, 0
         for i, (x, y, key) in enumerate(batches(train, batch, seed=seed, epoch=epoch, reuse=True)):
@@ -50,6 +51,12 @@ def train_alone(model, train, test, optimizer, *, epochs=1, batch=100, seed=0) -
             total, seen = total + loss * len(x), seen + len(x)
             yield Step(epoch, i + 1, steps, loss, seen / spent)
         yield Epoch(epoch, total / seen, model.evaluate(w, x_test, y_test)["accuracy"], seen / spent, w)
+
+
+def compile_kernels(model, w, optimizer, x, y):
+    """One step that changes nothing, so that the speed of the first epoch is honest."""
+    model.loss_and_grad(w, x, y, model.zeros(), key=(0,))
+    optimizer.start(1).apply(np.zeros(1, w.dtype), np.zeros(1, w.dtype))
 
 
 def diverged(epoch, step, loss, optimizer):
