@@ -1,5 +1,6 @@
 """The same networks in other libraries: what a student would use instead. Each is left out when not installed."""
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -58,7 +59,8 @@ def torch_layer(layer, shape):
 
 
 def jax_step(model: Model, batch: int) -> Callable:
-    """The same step in JAX, jitted."""
+    """The same step in JAX, jitted, one thread as far as XLA lets itself be told."""
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     import jax
     import jax.numpy as jnp
 

@@ -3,23 +3,28 @@
 import numpy as np
 import pytest
 
-from dlmini.nn.kernels.transforms import BT, OUTPUTS, POINTS, output_matrix
-
-SCALES = (1 / 4, -1 / 6, -1 / 6, 1 / 24, 1 / 24)
+from dlmini.nn.kernels.points import ONE, OUTPUTS, POINTS, filter_matrix, input_matrix, output_matrix, tile
 
 
-@pytest.mark.parametrize("r", OUTPUTS)
-def test_one_dimension_equals_sliding_products_exactly(r):
-    m = OUTPUTS[r]
+@pytest.mark.parametrize("r", POINTS)
+def test_one_dimension_equals_sliding_products(r):
     rng = np.random.default_rng(r)
-    d, g = rng.integers(-9, 9, 6), rng.integers(-9, 9, r)
-    G = [[s * p**j for j in range(r)] for p, s in zip(POINTS, SCALES, strict=True)] + [[0] * (r - 1) + [1]]
-    y = np.array(output_matrix(m)) @ ((np.array(G) @ g) * (np.array(BT) @ d))
-    np.testing.assert_allclose(y, [d[i : i + r] @ g for i in range(m)], atol=1e-11)
+    d, g = rng.integers(-9, 9, tile(r)), rng.integers(-9, 9, r)
+    y = np.array(output_matrix(r)) @ ((filter_matrix(r) @ g) * (np.array(input_matrix(r)) @ d))
+    np.testing.assert_allclose(y, [d[i : i + r] @ g for i in range(OUTPUTS)], atol=1e-4)
 
 
-@pytest.mark.parametrize("r", OUTPUTS)
+def test_the_matrices_for_3x3_filters_are_the_published_ones():
+    """Lavin and Gray, 2016, F(4, 3)."""
+    assert input_matrix(3)[:3] == [[4, 0, -5, 0, 1, 0], [0, -4, -4, 1, 1, 0], [0, 4, -4, -1, 1, 0]]
+    assert output_matrix(3)[3] == [0, 1, -1, 8, -8, 1]
+    np.testing.assert_allclose(
+        filter_matrix(3)[[0, 1, 3, 5]] * 24, [[6, 0, 0], [-4, -4, -4], [1, 2, 4], [0, 0, 24]], 1e-6
+    )
+
+
+@pytest.mark.parametrize("r", POINTS)
 def test_the_point_one_one_holds_the_sum(r):
-    A = np.array(output_matrix(OUTPUTS[r])).T
-    dY = np.random.default_rng(0).standard_normal((OUTPUTS[r],) * 2)
-    assert (A @ dY @ A.T)[1, 1] == pytest.approx(dY.sum())
+    A = np.array(output_matrix(r)).T
+    dY = np.random.default_rng(0).standard_normal((OUTPUTS, OUTPUTS))
+    assert (A @ dY @ A.T)[ONE, ONE] == pytest.approx(dY.sum())

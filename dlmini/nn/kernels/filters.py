@@ -5,24 +5,24 @@ import numpy as np
 from dlmini.jit import kernel
 from dlmini.nn.kernels.memory import scratch
 from dlmini.nn.kernels.panels import panel_width
-from dlmini.nn.kernels.transforms import OUTPUTS, filter_matrix
+from dlmini.nn.kernels.points import POINTS, filter_matrix, tile
 
-FILTERS = {r: filter_matrix(r) for r in OUTPUTS}
+FILTERS = {r: filter_matrix(r) for r in POINTS}
 
 
 @kernel
 def _filters(w, G, out, rows):
-    """U = G w G^T at the 36 points, in panels over the output channels. `rows` is a work array [6, r, Co]."""
-    r, _, Ci, Co = w.shape
+    """U = G w G^T, in panels over the output channels. `rows` is a work array [n, r, Co]."""
+    (r, _, Ci, Co), n = w.shape, len(G)
     for ci in range(Ci):
         rows[...] = 0
-        for i in range(6):
+        for i in range(n):
             for a in range(r):
                 if G[i, a] != 0:
                     for b in range(r):
                         for co in range(Co):
                             rows[i, b, co] += G[i, a] * w[a, b, ci, co]
-        for xi in range(36):
+        for xi in range(n * n):
             c0 = 0
             while c0 < Co:
                 width = 8 * panel_width((Co - c0) // 8)
@@ -30,7 +30,7 @@ def _filters(w, G, out, rows):
                 for lane in range(width):
                     value = np.float32(0)
                     for b in range(r):
-                        value += rows[xi // 6, b, c0 + lane] * G[xi % 6, b]
+                        value += rows[xi // n, b, c0 + lane] * G[xi % n, b]
                     out[start + lane] = value
                 c0 += width
 
@@ -38,12 +38,12 @@ def _filters(w, G, out, rows):
 @kernel
 def filter_gradient(dU, G, dw):
     """dw = G^T dU G."""
-    r, _, Ci, Co = dw.shape
+    (r, _, Ci, Co), n = dw.shape, len(G)
     dw[...] = 0
     for a in range(r):
         for b in range(r):
-            for xi in range(36):
-                g = G[xi // 6, a] * G[xi % 6, b]
+            for xi in range(n * n):
+                g = G[xi // n, a] * G[xi % n, b]
                 if g != 0:
                     for ci in range(Ci):
                         for co in range(Co):
@@ -62,10 +62,10 @@ def _turn(w, out):
 
 
 def filters(w: np.ndarray) -> np.ndarray:
-    """The transformed filter, 36 matrices in panels."""
+    """The transformed filter: for each point of a tile a matrix, in panels."""
     r, _, Ci, Co = w.shape
-    U = scratch("U", 36 * Ci * Co)
-    _filters(w, FILTERS[r], U, scratch("filter rows", 6, r, Co))
+    U = scratch("U", tile(r) ** 2 * Ci * Co)
+    _filters(w, FILTERS[r], U, scratch("filter rows", tile(r), r, Co))
     return U
 
 

@@ -21,10 +21,10 @@ from dlmini import jit
 from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.vector import INT
 
-# A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an m in their name: plus the outputs per side.
-INPUT, BACK, POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 40)
-GRADIENT_M, OUTPUT_M, OUTPUT_POOL_M = 40, 48, 56
-SLOTS = 64
+# A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an R in their name: plus the filter's size.
+POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 38)
+INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R = range(38, 68, 6)
+SLOTS = 72
 MAKERS = ("tile", "transforms", "pools", "rows", "panels")  # the modules of this room that register routines
 
 
