@@ -7,7 +7,7 @@ from dlmini.nn.kernels.memory import dense, scratch
 from dlmini.nn.kernels.panels import padded
 from dlmini.nn.kernels.tile import BIAS, BIAS_RELU, STORE
 
-ROOM = 32  # bytes that may be read behind the last pixel of dy: its channels need not fill a vector
+ROOM = 32  # bytes that may be read behind the last pixel of dy where its channels do not fill a vector
 
 
 def interior(image, border):
@@ -50,7 +50,7 @@ def conv_pool_forward(x, w, b, y, which):
 
 
 def conv_backward(x, w, dy, dx, dw, db, stride=1, padding=(0, 0), gate=False):
-    x, w, dy = dense(x), np.ascontiguousarray(w), dense(dy, ROOM)
+    x, w, dy = dense(x), np.ascontiguousarray(w), dense(dy, ROOM if dy.shape[3] % 8 else 0)
     through = interior(x, padding) if gate else None
     if winograd.serves(w.shape, stride):
         into(dx, lambda dx: winograd.backward(x, w, dy, dx, dw, db, padding, through))

@@ -18,7 +18,7 @@ from dlmini.nn.kernels.routines import register
 from dlmini.nn.kernels.vector import FLOATS, INT, Vectors
 
 STORE, ADD, BIAS, BIAS_RELU = range(4)
-UNROLL = 4
+UNROLL = 2
 SHAPES = [(P, V) for V in (1, 2, 3) for P in range(1, {1: 6, 2: 6, 3: 4}[V] + 1)]
 
 
