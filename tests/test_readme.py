@@ -1,0 +1,27 @@
+"""What the README says is true: its example runs, its files exist."""
+
+import re
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_example_learns(capsys):
+    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
+    exec(compile(code, "README.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert float(re.search(r"accuracy ([\d.]+)%", lines[-1])[1]) > 80
+
+
+def test_every_file_it_links_to_exists():
+    text = README.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert links
+    assert [link for link in links if not (README.parent / link).exists()] == []
+
+
+def test_its_commands_are_the_ones_that_start_py_knows():
+    text, start = README.read_text(encoding="utf-8"), (README.parent / "start.py").read_text(encoding="utf-8")
+    for command in re.findall(r"^python3 start\.py(.*?)\s+#", text, re.M):
+        assert f"python start.py{command}" in start
