@@ -22,8 +22,14 @@ MAY = {
     "comm": {"events", "compression.packets"},
     "sim": {"comm", "events"},
     "alone": {"data"},
+    "sync": set(),
+    "topology": {"comm.schedules", "compression.packets"},
+    "recipe": {"sync", "topology", "compression", "optim"},
+    "task": {"nn", "data"},
+    "loop": {"events", "topology.turn"},
+    "run": {"loop", "recipe", "comm", "sim", "events"},
 }
-ANYTHING = {"__init__", "__main__", "cli"}
+ANYTHING = {"__init__", "__main__", "cli", "words"}
 ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": "show", "ipywidgets": "show", "greenlet": "sim"}
 
 

@@ -1,0 +1,136 @@
+"""Comm: all that a program sees of the other ranks. Blocking calls, mpi4py's vocabulary, no `async`.
+
+A transport subclasses `Comm`, supplies seven small hooks (`now` and those with an underscore) and inherits everything
+else. The hooks move messages and time; bytes and seconds are booked here (booking.py) and nowhere else.
+
+Sends are buffered: they never wait for the receiver, and the message is the sender's again when `send` returns.
+Messages of one (source, tag) arrive in the order they were sent.
+"""
+
+from __future__ import annotations
+
+from dlmini.comm.booking import Booking
+from dlmini.comm.channels import ANY, WORLD, checked_tag
+from dlmini.comm.collectives import Collectives
+from dlmini.events import Event, stamped
+
+
+class Comm(Booking, Collectives):
+    """The whole world of `size` ranks, seen from `rank`."""
+
+    __slots__ = ("rank", "size")
+    context = WORLD
+
+    def __init__(self, rank: int, size: int):
+        super().__init__(rank)
+        self.rank, self.size = rank, size
+
+    # ---- hooks: a transport supplies these ----
+
+    def now(self) -> float:
+        """Seconds on this rank's clock; clocks of different ranks are aligned."""
+        raise NotImplementedError
+
+    def _post(self, dest: int, channel: int, message) -> int:
+        """Send without waiting for the receiver; return the message's weight (`wire.pack(message).nbytes`)."""
+        raise NotImplementedError
+
+    def _take(self, source: int, channel: int) -> tuple[object, float]:
+        """Wait for the next message of this source and channel: (message, time at which its send was called)."""
+        raise NotImplementedError
+
+    def _take_any(self, channel: int) -> tuple[int, object, float]:
+        """Wait for the first message of this channel from anybody: (source, message, time of its send)."""
+        raise NotImplementedError
+
+    def _ready(self, source: int, channel: int) -> bool:
+        """Would a receive return at once? `source` may be ANY."""
+        raise NotImplementedError
+
+    def _tell(self, event: Event) -> None:
+        """Hand a stamped event to the parent."""
+        raise NotImplementedError
+
+    def _charge(self, label: str, flops: float) -> None:
+        """Let virtual time pass for local work. Where time is real there is nothing to do."""
+
+    def _charge_sum(self, nbytes: int) -> None:
+        """Let virtual time pass for adding `nbytes` inside a collective."""
+
+    # ---- verbs ----
+
+    def send(self, dest: int, message, tag: int = 0) -> None:
+        """Buffered: returns at once, and the message may then be changed."""
+        if not 0 <= dest < self.size:
+            self._checked(dest, "send to")
+        if type(tag) is not int or not 0 <= tag < 2**31:
+            tag = checked_tag(tag)
+        self._send(dest, message, tag)
+
+    def recv(self, source: int, tag: int = 0):
+        """The next message of this source and tag, in the order they were sent."""
+        if not 0 <= source < self.size:
+            self._checked(source, "receive from")
+        if type(tag) is not int or not 0 <= tag < 2**31:
+            tag = checked_tag(tag)
+        return self._recv(source, tag)
+
+    def recv_any(self, tag: int = 0) -> tuple[int, object]:
+        """(source, message): whoever's message with this tag is here first."""
+        return self._recv_any(checked_tag(tag))
+
+    def poll(self, source: int = ANY, tag: int = 0) -> bool:
+        """Is a message here, so that receiving it would not wait?"""
+        return self._poll(source if source == ANY else self._checked(source, "poll"), checked_tag(tag))
+
+    def compute(self, label: str, fn, *args, flops: float = 0.0):
+        """fn(*args) as local work, and its result. What it communicates inside is booked as that, not as compute.
+
+        The simulator charges `flops`, or what its cluster says that `label` costs; fn may be None: only the cost.
+        """
+        start = self.now()
+        if self._work is not None:
+            self._pause_work(start, start)
+        outer, self._work = self._work, (label, start)
+        try:
+            result = fn(*args) if fn is not None else None
+            self._charge(label, flops)
+        finally:
+            end = self.now()
+            self._pause_work(end, end)
+            self._work = outer and (outer[0], end)
+        return result
+
+    def emit(self, event: Event) -> None:
+        """Tell the notebook. Free of cost, never waits, not a message."""
+        self._tell(stamped(event, self.rank, self.now()))
+
+    # ---- the same, unchecked, for the collectives; a Group translates them ----
+
+    def _send(self, dest: int, message, channel: int) -> None:
+        called = self.now()
+        nbytes = self._post(dest, channel, message)
+        self._book_sent(self.ledger.line(dest, channel), nbytes, called, self.now())
+
+    def _recv(self, source: int, channel: int):
+        called = self.now()
+        message, sent = self._take(source, channel)
+        self._book_received(called, sent, self.now())
+        return message
+
+    def _recv_any(self, channel: int) -> tuple[int, object]:
+        called = self.now()
+        source, message, sent = self._take_any(channel)
+        self._book_received(called, sent, self.now())
+        return source, message
+
+    def _poll(self, source: int, channel: int) -> bool:
+        called = self.now()
+        found = self._ready(source, channel)
+        self._book_time(called, called, self.now())
+        return found
+
+    def _checked(self, rank: int, what: str) -> int:
+        if 0 <= rank < self.size:
+            return rank
+        raise ValueError(f"rank {self.rank} wants to {what} rank {rank}, but the ranks are 0 ... {self.size - 1}")

@@ -1,0 +1,134 @@
+"""What all ranks do together, out of sends and receives. All ranks of a communicator call the same verbs in one order.
+
+Sums are bit-equal on every rank and on every transport: the order of addition is fixed by the schedule (schedules/),
+never by who came first. Only a transport's own `native` sum may differ in the last bits, where it says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from dlmini.comm.channels import ALLGATHER, ALLREDUCE, BARRIER, BCAST, GATHER, REDUCE_SCATTER
+from dlmini.comm.ghost import Ghost
+from dlmini.comm.pending import Pending, Reshaped
+from dlmini.comm.schedules import Owned, Parts, Plan, Slices, doubling, native, play, ring, tree
+
+
+class Collectives:
+    """The verbs that `Comm` inherits.
+
+    A transport with something better overrides `_native_allreduce`, `_native_reduce_scatter`, `_native_allgather` or
+    `_native_bcast`.
+    """
+
+    __slots__ = ()
+
+    def barrier(self) -> None:
+        """Nobody leaves before everybody has come: recursive doubling with empty messages, log2 N steps."""
+        self._wait_for_all(plan_of(doubling, "allreduce", self.size))
+
+    def bcast(self, x=None, root: int = 0):
+        """Root's message, on every rank: a binomial tree, ceil(log2 N) steps. What others pass in is ignored."""
+        return self._native_bcast(x, self._checked(root, "broadcast from"))
+
+    def gather(self, x, root: int = 0) -> list | None:
+        """Every rank's message by rank, on the root; None elsewhere."""
+        root = self._checked(root, "gather at")
+        if self.rank != root:
+            return self._send(root, x, GATHER)
+        return [x if source == root else self._recv(source, GATHER) for source in range(self.size)]
+
+    def allgather(self, x, how=native) -> list:
+        """Every rank's message by rank, on every rank. Messages may be of any kind and of different sizes."""
+        if how is native:
+            return self._native_allgather(x)
+        return self._gather_all(plan_of(how, "allgather", self.size), x)
+
+    def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
+        """The sum of all ranks' arrays, on every rank, in a new array.
+
+        how: native, ring, tree, doubling, halving_doubling, naive, Hierarchical(g), or a schedule of one's own.
+        wait=False: only post it, and go on; `.wait()` on what is returned gives the sum. Posted collectives of a rank
+        are worked off in their order, beside its other work where the transport can (the simulator does).
+        """
+        flat = summable(x).reshape(-1)
+        if how is native:
+            pending = self._native_allreduce(flat)
+        else:
+            pending = self._sum(plan_of(how, "allreduce", self.size), flat)
+        pending = Reshaped(pending, x.shape)
+        return pending.wait() if wait else pending.start()
+
+    def reduce_scatter(self, x: np.ndarray, how=native) -> np.ndarray:
+        """My part of the sum: of the flattened array, numbers [r n // N, (r + 1) n // N) for rank r."""
+        flat = summable(x).reshape(-1)
+        if how is native:
+            return self._native_reduce_scatter(flat)
+        return self._sum_part(plan_of(how, "reduce_scatter", self.size), flat)
+
+    def group(self, ranks) -> Collectives:
+        """Some ranks as a communicator of their own, renumbered in the given order. Only its members may ask for it.
+
+        Costs nothing. Its messages never meet those of the whole; the same ranks in the same order are the same group.
+        """
+        from dlmini.comm.group import Group
+
+        return Group(self, ranks)
+
+    # ---- the ways of a transport that has none of its own ----
+
+    def _native_allreduce(self, x) -> Pending:
+        return self._sum(plan_of(ring, "allreduce", self.size), x)
+
+    def _native_reduce_scatter(self, x):
+        return self._sum_part(plan_of(ring, "reduce_scatter", self.size), x)
+
+    def _native_allgather(self, x) -> list:
+        return self._gather_all(plan_of(ring, "allgather", self.size), x)
+
+    def _native_bcast(self, x, root: int):
+        store = Parts(1, message=x if self.rank == root else None)
+        return play(self, tree.bcast(self.size, root), store, BCAST).parts[0]
+
+    # ---- running a plan: message by message; the simulator overrides these to price it ----
+
+    def _wait_for_all(self, plan: Plan) -> None:
+        play(self, plan, Parts(1), BARRIER)
+
+    def _sum(self, plan: Plan, x) -> Pending:
+        return Pending(play(self, plan, Slices(x, plan.chunks), ALLREDUCE).x)
+
+    def _sum_part(self, plan: Plan, x):
+        return play(self, plan, Owned(x, plan), REDUCE_SCATTER).part(self.rank).copy()
+
+    def _gather_all(self, plan: Plan, x) -> list:
+        store = play(self, plan, Parts(plan.chunks, plan.owned[self.rank], x), ALLGATHER)
+        return [store.parts[chunk] for chunk in plan.owned]
+
+    def _add(self, store, lo: int, hi: int, part) -> None:
+        """Add a chunk that has arrived: local work, charged by its bytes."""
+        start = self.now()
+        store.add(lo, hi, part)
+        self._charge_sum(getattr(part, "nbytes", 0))
+        self._book_work("sum", start, self.now())
+
+
+@lru_cache(maxsize=256)
+def plan_of(how, verb: str, size: int) -> Plan:
+    """The schedule's plan for this many ranks, made once."""
+    maker = getattr(how, verb, None)
+    if maker is None:
+        raise ValueError(
+            f"{how!r} has no {verb.replace('_', '-')}; ring, halving_doubling and Hierarchical(g) have one"
+        )
+    return replace(maker(size), trusted=type(how).__module__.startswith("dlmini.comm.schedules."))
+
+
+def summable(x):
+    if isinstance(x, Ghost) or (isinstance(x, np.ndarray) and x.dtype.kind in "iufc"):
+        return x
+    found = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+    raise TypeError(f"only arrays of numbers can be summed over ranks, not {found}; wrap a number as np.array([x])")

@@ -1,0 +1,37 @@
+"""What can go wrong between ranks, one name each, the same on every transport that can tell."""
+
+
+class CommError(RuntimeError):
+    """Ranks failed one another."""
+
+
+class Deadlock(CommError):
+    """Some ranks wait, and nothing can happen any more. `waits` says who waits for whom, as data."""
+
+    def __init__(self, text: str, waits=()):
+        super().__init__(text)
+        self.waits = waits
+
+
+class Unserved(Deadlock):
+    """A receive that nobody will ever serve: the rank it waits for has finished."""
+
+
+class DeadRank(Deadlock):
+    """A receive from a rank that died and does not come back. A program may catch it and go on without that rank."""
+
+
+class Unreceived(CommError):
+    """All ranks have finished, but messages lie unread. `messages` lists them, as data."""
+
+    def __init__(self, text: str, messages=()):
+        super().__init__(text)
+        self.messages = messages
+
+
+class RankFailed(CommError):
+    """A rank was lost to something other than an exception of its own: killed, exited, hung, out of memory."""
+
+    def __init__(self, text: str, rank: int = -1):
+        super().__init__(text)
+        self.rank = rank

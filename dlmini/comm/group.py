@@ -1,0 +1,52 @@
+"""Some ranks, renumbered: a view of the world, on every transport."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlmini.comm.base import Comm
+from dlmini.comm.channels import ANY, context_of
+
+
+class Group(Comm):
+    """Ranks `ranks[0], ranks[1], ...` as 0, 1, ...; time and bytes are booked by the world's communicator."""
+
+    def __init__(self, parent: Comm, ranks: Sequence[int]):
+        ranks = [parent._checked(rank, "group with") for rank in ranks]
+        if len(set(ranks)) < len(ranks):
+            raise ValueError(f"each rank may be in a group once, but the ranks given are {ranks}")
+        if parent.rank not in ranks:
+            raise ValueError(f"rank {parent.rank} asks for the group of ranks {ranks}, to which it does not belong")
+        self.world = getattr(parent, "world", parent)
+        self.ranks = [parent.ranks[rank] for rank in ranks] if isinstance(parent, Group) else ranks
+        self.rank, self.size = ranks.index(parent.rank), len(ranks)
+        self.places = {rank: place for place, rank in enumerate(self.ranks)}
+        self.context = context_of(self.ranks)
+
+    ledger = property(lambda self: self.world.ledger)
+    phases = property(lambda self: self.world.phases)
+
+    def now(self) -> float:
+        return self.world.now()
+
+    def compute(self, label: str, fn, *args, flops: float = 0.0):
+        return self.world.compute(label, fn, *args, flops=flops)
+
+    def emit(self, event) -> None:
+        self.world.emit(event)
+
+    def _add(self, store, lo: int, hi: int, part) -> None:
+        self.world._add(store, lo, hi, part)
+
+    def _send(self, dest: int, message, channel: int) -> None:
+        self.world._send(self.ranks[dest], message, self.context + channel)
+
+    def _recv(self, source: int, channel: int):
+        return self.world._recv(self.ranks[source], self.context + channel)
+
+    def _recv_any(self, channel: int) -> tuple[int, object]:
+        source, message = self.world._recv_any(self.context + channel)
+        return self.places[source], message
+
+    def _poll(self, source: int, channel: int) -> bool:
+        return self.world._poll(source if source == ANY else self.ranks[source], self.context + channel)

@@ -1,0 +1,61 @@
+"""`launch`: the low-level verb. P copies of a plain function, one per rank, on any transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dlmini.comm.ledger import Books, Entry
+from dlmini.events import Event, Phases
+
+
+@dataclass
+class Results(Sequence):
+    """What the ranks returned, by rank (a sequence), and the books of the run."""
+
+    values: list
+    entries: list[Entry] = field(default_factory=list, repr=False)
+    phases: list[Phases] = field(default_factory=list, repr=False)
+    seconds: float = 0.0
+    events: list[Event] = field(default_factory=list, repr=False)
+
+    @property
+    def books(self) -> Books:
+        """Messages and bytes, per pair and per tag."""
+        return Books(self.entries)
+
+    def __getitem__(self, rank):
+        return self.values[rank]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other) -> bool:
+        return self.values == (other.values if isinstance(other, Results) else other)
+
+    __hash__ = None
+
+
+class Transport(Protocol):
+    """Where ranks live: Simulated, Processes, Mpi."""
+
+    size: int
+
+    def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
+        """program(comm, *args) on every rank. `listen` gets each event as it comes; the Results have them all."""
+        ...
+
+
+def launch(
+    program: Callable, on: Transport, args: tuple = (), listen: Callable[[Event], None] | None = None
+) -> Results:
+    """program(comm, *args) on every rank of `on`; results by rank.
+
+    results = launch(program, on=Simulated(4, seed=7), args=(x,))
+    """
+    if not callable(program):
+        raise TypeError(f"launch needs a function program(comm, ...), not a {type(program).__name__}")
+    if not callable(getattr(on, "run", None)):
+        raise TypeError(f"on={on!r} is not a transport; use Simulated(n), Processes(n) or Mpi(n)")
+    return on.run(program, tuple(args), listen)

@@ -1,0 +1,42 @@
+"""Collectives are data: who sends which chunks to whom, step by step, written once.
+
+An algorithm (`ring`, `tree`, ...) makes a `Plan` for N ranks; a plan has readers: `play` moves real chunks over any
+transport, `draw` makes the picture, `added` sums as `play` would but moves nothing, and the simulator's `price`
+advances all clocks at once.
+"""
+
+from dlmini.comm.schedules.cubes import Doubling, HalvingDoubling, doubling, halving_doubling
+from dlmini.comm.schedules.draw import Drawing, draw
+from dlmini.comm.schedules.hierarchy import Hierarchical
+from dlmini.comm.schedules.play import Owned, Parts, Slices, play
+from dlmini.comm.schedules.rings import Ring, ring
+from dlmini.comm.schedules.step import NOBODY, Plan, Schedule, Step, cut, native
+from dlmini.comm.schedules.together import added
+from dlmini.comm.schedules.trees import Naive, Tree, naive, tree
+
+__all__ = [
+    "NOBODY",
+    "Doubling",
+    "Drawing",
+    "HalvingDoubling",
+    "Hierarchical",
+    "Naive",
+    "Owned",
+    "Parts",
+    "Plan",
+    "Ring",
+    "Schedule",
+    "Slices",
+    "Step",
+    "Tree",
+    "added",
+    "cut",
+    "doubling",
+    "draw",
+    "halving_doubling",
+    "naive",
+    "native",
+    "play",
+    "ring",
+    "tree",
+]

@@ -1,0 +1,115 @@
+"""What happened, as plain records: the only thing dashboards, timelines and recordings ever read.
+
+A program makes an event (`Round(t, loss, nbytes)`) and hands it to `comm.emit`, which stamps rank and time on it.
+Times are seconds of the transport's own clock: virtual in the simulator, aligned wall-clock elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
+
+import numpy as np
+
+PHASES = ("compute", "waiting", "communication")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    rank: int = field(default=-1, kw_only=True)
+    at: float = field(default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Event):
+    """One stretch of a rank's time: what a timeline (Gantt chart) draws."""
+
+    phase: str
+    label: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Event):
+    """A worker ended round `t`: its last loss, and the bytes of the packet it said."""
+
+    t: int
+    loss: float
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Event):
+    """Weights for the parent to evaluate: workers never evaluate themselves."""
+
+    t: int
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """The parent tried a snapshot of round `t` on the test set; `at` is when the snapshot was taken."""
+
+    t: int
+    loss: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Event):
+    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned), `text` a sentence."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Event):
+    """A rank's program returned."""
+
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Phases:
+    """Where a rank's time went, in seconds.
+
+    compute        local work
+    waiting        inside a receive, while the partner had not sent yet
+    communication  the rest of every send and receive
+    """
+
+    compute: float = 0.0
+    waiting: float = 0.0
+    communication: float = 0.0
+
+    def __add__(self, other: Phases) -> Phases:
+        return Phases(*(getattr(self, p) + getattr(other, p) for p in PHASES))
+
+    @property
+    def synchronisation(self) -> float:
+        """What the literature often calls by one name: waiting + communication."""
+        return self.waiting + self.communication
+
+
+def stamped(event: Event, rank: int, at: float) -> Event:
+    """The event with its place and time; arrays are copied, so what was said cannot change afterwards."""
+    arrays = {f.name: v.copy() for f in fields(event) if isinstance(v := getattr(event, f.name), np.ndarray)}
+    return replace(event, rank=rank, at=at, **arrays)
+
+
+def totals(events: Iterable[Event]) -> dict[int, Phases]:
+    """Seconds per phase and rank, summed over all spans."""
+    found: dict[int, Phases] = {}
+    for event in events:
+        if isinstance(event, Span):
+            phases = found.setdefault(event.rank, Phases())
+            setattr(phases, event.phase, getattr(phases, event.phase) + event.end - event.start)
+    return found
+
+
+def as_dict(event: Event) -> dict:
+    """A row for JSON: the event's name and fields, arrays as lists."""
+    row = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in asdict(event).items()}
+    return {"event": type(event).__name__, **row}

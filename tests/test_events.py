@@ -1,0 +1,42 @@
+"""Events are plain records; phases add up."""
+
+import json
+
+import numpy as np
+
+from dlmini.events import Done, Fault, Phases, Round, Snapshot, Span, as_dict, stamped, totals
+
+
+def test_an_event_is_stamped_with_rank_and_time():
+    event = stamped(Round(3, 0.5, 1000), rank=2, at=1.5)
+    assert (event.t, event.loss, event.nbytes, event.rank, event.at) == (3, 0.5, 1000, 2, 1.5)
+
+
+def test_a_snapshot_cannot_change_after_it_was_said():
+    weights = np.zeros(3, np.float32)
+    event = stamped(Snapshot(0, weights), 0, 0.0)
+    weights += 1
+    assert event.weights.tolist() == [0, 0, 0]
+
+
+def test_totals_sum_the_spans_of_each_rank_by_phase():
+    spans = [
+        Span("compute", "gradient", 0.0, 2.0, rank=0),
+        Span("compute", "encode", 2.0, 3.0, rank=0),
+        Span("waiting", "", 1.0, 4.0, rank=1),
+        Round(0, 0.1),
+    ]
+    assert totals(spans) == {0: Phases(compute=3.0), 1: Phases(waiting=3.0)}
+
+
+def test_synchronisation_is_waiting_and_communication():
+    phases = Phases(1.0, 2.0, 4.0) + Phases(1.0, 0.0, 0.5)
+    assert phases == Phases(2.0, 2.0, 4.5)
+    assert phases.synchronisation == 6.5
+
+
+def test_every_event_is_a_row_of_json():
+    events = [Round(1, 0.5), Snapshot(1, np.ones(2)), Fault("killed", "rank 1 got signal 9"), Done()]
+    rows = [json.loads(json.dumps(as_dict(e))) for e in events]
+    assert [row["event"] for row in rows] == ["Round", "Snapshot", "Fault", "Done"]
+    assert rows[1]["weights"] == [1.0, 1.0]
