@@ -1,0 +1,127 @@
+"""Why nobody can go on: who waits for whom, with tags and source lines, as data and as text.
+
+The source lines of blocked calls are read from the frames of sleeping greenlets, those of messages from where their
+send was called.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from dlmini.comm.channels import name_of
+from dlmini.comm.errors import CommError, Deadlock, DeadRank, Unreceived, Unserved
+from dlmini.sim.lane import CODE, LASTI, NBYTES, SENT, Lane, Queue
+from dlmini.sim.places import outside, place
+
+
+class Wait(NamedTuple):
+    """One blocked rank: what it does, whom it waits for (ranks), and where in its program."""
+
+    rank: int
+    clock: float
+    what: str
+    on: tuple[int, ...]
+    where: str
+
+
+class Letter(NamedTuple):
+    """A message nobody received, and where it was sent."""
+
+    source: int
+    dest: int
+    channel: int
+    nbytes: int
+    sent: float
+    where: str
+
+
+def place_of(rank) -> str:
+    """Where a blocked rank is in its program; of a stream, where its collective was posted."""
+    if (job := rank.job()) is not None:
+        return place(*job.line)
+    frame = outside(rank.greenlet.gr_frame or sys._getframe())
+    return place(frame.f_code, frame.f_lasti)
+
+
+def wait_of(rank) -> Wait:
+    what, on = said(rank, rank.wants)
+    return Wait(rank.rank, rank.clock, what, on, place_of(rank))
+
+
+def said(rank, wants) -> tuple[str, tuple[int, ...]]:
+    """What a rank does that waits for `wants`, and for whom it waits."""
+    if type(wants) is Lane:
+        what = f"receives from rank {wants.source.rank} ({name_of(wants.channel)})"
+        what += "" if wants.source.state == "alive" else f", which is {wants.source.state}"
+        return what + _unread(rank), (wants.source.rank,)
+    if type(wants) is Queue:
+        others = [r.rank for r in rank.engine.ranks if r.rank != rank.rank and r.state == "alive"]
+        return f"receives from anybody ({name_of(wants.channel)})" + _unread(rank), tuple(others)
+    return wants.missing()
+
+
+def _unread(rank) -> str:
+    lanes = [lane for lane in rank.ins.values() if lane.box]
+    if not lanes:
+        return ""
+    said = ", ".join(f"from rank {lane.source.rank} ({name_of(lane.channel)})" for lane in lanes[:3])
+    return f"; unread: {said}" + (" ..." if len(lanes) > 3 else "")
+
+
+def cycle_of(waits: list[Wait]) -> list[int]:
+    """Ranks that wait for one another in a circle, the first repeated at the end; empty if there is none."""
+    after = {w.rank: w.on[0] for w in waits if len(w.on) == 1}
+    for start in sorted(after):
+        path = [start]
+        while (following := after.get(path[-1])) is not None and following not in path:
+            path.append(following)
+        if following is not None:
+            return [*path[path.index(following) :], following]
+    return []
+
+
+def picture(waits: list[Wait], most: int = 20) -> str:
+    """Who waits for whom, as text."""
+    lines = []
+    for w in waits[:most]:
+        on = ", ".join(map(str, w.on[:6])) + (" ..." if len(w.on) > 6 else "")
+        lines += [f"  rank {w.rank} --> {on or 'nobody'}   at {w.clock:.6g} s: {w.what}", f"      {w.where}"]
+    if len(waits) > most:
+        lines.append(f"  ... and {len(waits) - most} more")
+    if cycle := cycle_of(waits):
+        lines.append("  a circle: " + " --> ".join(map(str, cycle)))
+    return "\n".join(lines)
+
+
+def deadlock(engine, stuck: list) -> Deadlock:
+    waits = [wait_of(rank) for rank in stuck]
+    head = f"{len({w.rank for w in waits})} of {engine.size} ranks wait, and nothing can happen any more"
+    return Deadlock(f"{head} (seed {engine.seed}):\n{picture(waits)}", waits)
+
+
+def hopeless(rank, wants, gone) -> CommError:
+    """The error for a rank that waits for something that cannot come without the rank `gone`."""
+    dead = gone.state == "dead"
+    end = f"died at {gone.clock:.6g} s" if dead else "has finished"
+    before, rank.wants = rank.wants, wants
+    wait = wait_of(rank)
+    rank.wants = before
+    text = f"rank {rank.rank} waits for rank {gone.rank}, which {end}: what it waits for will never come"
+    return (DeadRank if dead else Unserved)(f"{text}\n{picture([wait])}", [wait])
+
+
+def unreceived(engine) -> Unreceived | None:
+    """The error for messages that nobody has received, or None."""
+    lanes = [lane for r in engine.strands() if r.state == "finished" for lane in r.ins.values()]
+    letters = [
+        Letter(lane.source.rank, lane.dest.rank, lane.channel, e[NBYTES], e[SENT], place(e[CODE], e[LASTI]))
+        for lane in lanes
+        for *_, e in lane.box
+    ]
+    if not letters:
+        return None
+    lines = [f"  {m.source} --> {m.dest}, {name_of(m.channel)}, {m.nbytes} bytes: {m.where}" for m in letters[:20]]
+    more = [f"  ... and {len(letters) - 20} more"] if len(letters) > 20 else []
+    head = f"{len(letters)} messages were sent but never received (seed {engine.seed}):"
+    return Unreceived("\n".join([head, *lines, *more]), letters)

@@ -1,0 +1,136 @@
+"""The engine: a clock, an agenda of events, and ordinary sequential programs that wait.
+
+Every rank is a greenlet; one runs at a time, until it must wait for another. Then it pops events until somebody can go
+on, and switches straight to them. A rank may run *ahead* of the world (its clock later than the agenda's): what it
+sends lies in the agenda until its time comes. Only `recv_any` and `poll`, whose answer depends on what others do
+meanwhile, first let the world catch up.
+
+One event per message: its first byte reaching the next port that others use too. Ports serve in the order of time;
+ties are broken by hash((seed, sender, time)): fair, free of state, and another legal order for another seed.
+"""
+
+from __future__ import annotations
+
+from greenlet import GreenletExit, getcurrent
+
+from dlmini.comm.network import INNER, SHARED
+from dlmini.sim.agenda import FIRST, LAST, Agenda
+from dlmini.sim.cluster import Cluster
+
+TIE = 2.0**-63  # hashes have 64 bits, so ties are between -1 and 1
+
+
+class Errand:
+    """Something the hub has to do at its time: in the agenda it looks like a rank whose greenlet is the hub."""
+
+    def __init__(self, engine: Engine, do):
+        self.greenlet, self.do, self.alarm = engine.hub, do, None
+
+
+class Engine:
+    """Ports, time, and who goes on next. `ranks` live in lives.py; what they say to each other is in rank.py."""
+
+    def __init__(self, cluster: Cluster, size: int, seed: int = 0, log: bool = False):
+        self.cluster, self.size, self.seed = cluster, size, seed
+        self.ports = cluster.network.ports(size)
+        self.latency, self.per_byte = [p.latency for p in self.ports], [p.per_byte for p in self.ports]
+        self.free = [0.0] * len(self.ports)  # when each port is free again
+        self.seen = [-LAST] * len(self.ports)  # when the last first byte came there
+        self.priced = [-LAST] * len(self.ports)  # when the last one of a priced collective did
+        self.agenda, self.serial, self.landed = Agenda(), 0, 0
+        self.log: list | None = [] if log else None
+        self.hub = getcurrent()
+        self.quiet = Errand(self, None)
+        self.errand: Errand | None = None
+        self.running, self.closed = True, False
+        self.inexact = 0  # how often a priced collective and other messages may have met at a port
+        self.overhead = cluster.overhead
+        self.pricing = cluster.priced and not cluster.crash and not cluster.link_jitter
+        self.crowded = any(port.owner == SHARED for port in self.ports)
+        self.instant = any(port.owner != INNER and not port.latency for port in self.ports)
+        self.ranks: list = []
+        self.lives = self.ticket = self.played = None  # who looks after ranks, and how they do collectives
+        self.meetings: dict = {}  # open collectives, by group and number
+        self.roads: dict = {}  # what pricing knows of the network, by group
+        self.tell = lambda event: None
+
+    def strands(self) -> list:
+        """All that can run: every rank and, beside some, its stream of posted collectives."""
+        ranks = [rank for rank in self.ranks if rank is not None]
+        return ranks + [rank.stream for rank in ranks if rank.stream is not None]
+
+    def is_plain(self, rank: int) -> bool:
+        """Does nobody but the rank itself use its own port, and in the order of its program?"""
+        return not self.ranks or self.ranks[rank].plain
+
+    @property
+    def time(self) -> float:
+        return self.agenda.time
+
+    def at(self, time: float, thing) -> None:
+        """Let a rank go on, or an errand be done, at `time`, after all messages of that moment."""
+        self.serial += 1
+        thing.alarm = self.serial
+        self.agenda.push(time, (LAST, self.serial, thing))
+
+    def soon(self, thing) -> None:
+        """Let a rank go on, or an errand be done, before anything else happens."""
+        self.serial += 1
+        thing.alarm = self.serial
+        self.agenda.push(self.agenda.time, (FIRST, self.serial, thing))
+
+    def next(self, once: bool = False):
+        """Let events happen until somebody can go on: that rank, or an errand; `quiet` if nothing can happen any more.
+
+        Once: only one event, so that perhaps nobody (None) can go on.
+        """
+        agenda = self.agenda
+        while True:
+            event = agenda.today.pop() if agenda.today and not agenda.late else agenda.pop()
+            if event is None:
+                thing = self._due(self.quiet)
+            elif len(event) > 3:
+                thing = self.move(event)
+            else:  # unless something else has woken it before
+                thing = self._due(event[2]) if event[2].alarm == event[1] else None
+            if thing is not None or once:
+                return thing
+
+    def _due(self, thing):
+        thing.alarm = None
+        if type(thing) is Errand:
+            self.errand = thing
+        return thing
+
+    def move(self, event: tuple):
+        """A first byte reaches a port; behind the last port the message is here, and perhaps somebody waits for it."""
+        _, serial, lane, hop, data, nbytes, sent, tail, code, lasti = event
+        ports = lane.ports
+        if hop < len(ports):
+            port, time, frees = ports[hop], self.agenda.time, self.free
+            free = frees[port]
+            start = time if time > free else free
+            frees[port] = free = start + nbytes * self.per_byte[port]
+            self.seen[port] = time
+            if time <= self.priced[port]:
+                self.inexact += 1
+            latency = self.latency[port]
+            tail = (tail if tail > free else free) + latency
+            if hop + 1 < len(ports):
+                head = start + latency
+                tie = hash((self.seed, lane.source.rank, head)) * TIE
+                self.agenda.push(head, (tie, serial, lane, hop + 1, data, nbytes, sent, tail, code, lasti))
+                return None
+        if self.log is not None:
+            self.log.append((sent, tail, lane, nbytes, code, lasti))
+        rank, lane.seen = lane.dest, serial
+        if rank.wants is lane:
+            rank.wants, rank.given, rank.here = None, event, tail
+            return rank
+        return rank._keep(event, lane, tail)
+
+    def pause(self) -> Errand:
+        """Who goes on where `running` is False: the hub, which lets one event happen at a time or has ended the run."""
+        if self.closed:
+            raise GreenletExit
+        return self.quiet

@@ -1,0 +1,121 @@
+"""Lives of ranks: beginning, end, crash and return; and what becomes of those who wait for somebody that is gone."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+
+from greenlet import GreenletExit, greenlet
+
+from dlmini.comm.errors import CommError
+from dlmini.events import Done, Fault
+from dlmini.sim.diagnosis import hopeless
+from dlmini.sim.engine import Engine, Errand
+from dlmini.sim.lane import Lane
+from dlmini.sim.rank import NEVER, Rank
+from dlmini.sim.together import Posted
+
+
+class Died(GreenletExit):
+    """Ends a rank's program from inside; not an Exception, so that programs do not catch it."""
+
+
+class Lives:
+    """program(comm, *args) on every rank, as often as it comes back."""
+
+    def __init__(self, engine: Engine, program, args: tuple = (), members=None):
+        self.engine, self.program, self.args = engine, program, args
+        self.results: list = [None] * engine.size
+        self.reviews, self.gone = 0, {}  # those who will do nothing any more, in the order of their end
+        engine.lives, engine.ranks = self, [None] * engine.size
+        for number in members or range(engine.size):
+            engine.ranks[number] = Rank(engine, number)
+        for rank in engine.strands():
+            self.start(rank)
+            if rank.dies < NEVER:
+                engine.at(rank.dies, Errand(engine, lambda rank=rank: self.strike(rank)))
+
+    def start(self, rank: Rank) -> None:
+        """Every greenlet is born here, in the hub, because it inherits the stack depth of whoever starts it."""
+        rank.greenlet = greenlet(self.live, parent=self.engine.hub)
+        rank.greenlet.gr_context = copy_context()  # NumPy's error state, the notebook's output cell
+        rank.greenlet.switch(rank)
+        self.engine.soon(rank)
+
+    def live(self, rank: Rank) -> None:
+        self.engine.hub.switch()
+        try:
+            self.results[rank.rank] = self.program(rank, *self.args)
+            rank._finish()
+        except Died:
+            self.bury(rank)
+        except Exception as error:
+            error.add_note(f"on rank {rank.rank} of {rank.size}, at {rank.clock:.6g} s, seed {self.engine.seed}")
+            raise
+        else:
+            rank.emit(Done())
+            rank.state = "finished"
+        if not self.returns(rank):
+            self.gone[rank] = None
+        self.review()
+
+    # ---- crash and return ----
+
+    def die(self) -> None:
+        """Called by a rank whose clock has reached the time of its death."""
+        raise Died
+
+    def strike(self, rank: Rank) -> None:
+        """The time of its death has come while it waits. (If it ran ahead, it is dead already.)"""
+        if rank.state == "alive" and rank.dies <= self.engine.time:
+            rank.wants = rank.alarm = None
+            rank.greenlet.throw(Died)
+
+    def bury(self, rank: Rank) -> None:
+        self.results[rank.rank], rank.state, rank.clock = None, "dead", rank.dies
+        rank.emit(Fault("crashed", f"rank {rank.rank} died at {rank.dies:.6g} s"))
+        rank.dies = NEVER
+        if self.returns(rank):
+            self.engine.at(self.engine.cluster.back[rank.rank], Errand(self.engine, lambda: self.revive(rank)))
+
+    def returns(self, rank: Rank) -> bool:
+        return rank.state == "dead" and rank.rank in self.engine.cluster.back
+
+    def revive(self, rank: Rank) -> None:
+        """It has lost its memory and all that came meanwhile; its program begins anew."""
+        rank.forget()
+        rank.state, rank.life, rank.clock = "alive", rank.life + 1, self.engine.time
+        rank.emit(Fault("returned", f"rank {rank.rank} came back at {rank.clock:.6g} s"))
+        self.start(rank)
+
+    # ---- those who wait for somebody that is gone ----
+
+    def refuse_if_hopeless(self, rank: Rank, wants) -> None:
+        """Called by a rank that is about to wait for `wants`."""
+        if (lost := self._lost(wants)) is not None:
+            raise self._refusal(rank, wants, lost)
+
+    def review(self, always: bool = False) -> bool:
+        """Wake all who wait for something that can never come, with an error. Was there anybody?
+
+        A look at all ranks is dear, so that beyond the first ones it is taken only as often as messages pay for it.
+        """
+        engine = self.engine
+        if not always and self.reviews * engine.size > engine.serial + 4000:
+            return False
+        self.reviews += 1
+        waiting = [(rank, lost) for rank in engine.strands() if (lost := self._lost(rank.wants)) is not None]
+        for rank, lost in waiting:
+            rank.fault, rank.wants = self._refusal(rank, rank.wants, lost), None
+            engine.soon(rank)
+        return bool(waiting)
+
+    def _lost(self, wants) -> Rank | None:
+        """Somebody without whom `wants` cannot come, and who will do nothing any more."""
+        return wants.lost(self.gone) if self.gone and isinstance(wants, Lane | Posted) else None
+
+    def _refusal(self, rank: Rank, wants, lost: Rank) -> CommError:
+        """The error for a rank that waits in vain: it has waited until the other one's end."""
+        error, called = hopeless(rank, wants, lost), rank.clock
+        rank.clock = max(called, self.engine.time, lost.clock)
+        rank._book_time(called, rank.clock, rank.clock)
+        return error

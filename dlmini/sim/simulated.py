@@ -1,0 +1,131 @@
+"""`Simulated`: a transport in virtual time; and one run of it, which can be stepped through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from dlmini.comm.channels import name_of
+from dlmini.comm.launch import Results
+from dlmini.comm.network import Network
+from dlmini.events import Event
+from dlmini.sim.cluster import Cluster
+from dlmini.sim.engine import Engine
+from dlmini.sim.hub import Hub
+from dlmini.sim.lives import Lives
+from dlmini.sim.meeting import Ticket
+from dlmini.sim.places import place
+from dlmini.sim.stream import Played
+
+
+class Record(NamedTuple):
+    """A line of the message log."""
+
+    sent: float
+    here: float
+    source: int
+    dest: int
+    channel: int
+    nbytes: int
+    where: str
+
+    def __str__(self) -> str:
+        what = f"{self.source} --> {self.dest}  {name_of(self.channel)}  {self.nbytes} bytes"
+        return f"{self.sent:.9f} s ... {self.here:.9f} s  {what}   {self.where}"
+
+
+def records(log: list[tuple] | None) -> list[Record]:
+    """The engine's log, readable."""
+    return [
+        Record(sent, here, lane.source.rank, lane.dest.rank, lane.channel, nbytes, place(code, lasti))
+        for sent, here, lane, nbytes, code, lasti in log or ()
+    ]
+
+
+@dataclass(eq=False)
+class SimResults(Results):
+    """Results in virtual seconds. `inexact`: how often priced collectives and other messages may have met at a port."""
+
+    inexact: int = 0
+    raw_log: list[tuple] | None = field(default=None, repr=False)
+
+    @cached_property
+    def log(self) -> list[Record]:
+        """Every message, in the order of coming."""
+        return records(self.raw_log)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """`size` ranks in virtual time on a cluster, or on a network of ordinary machines.
+
+    The same seed gives the same bits and the same times; another seed breaks ties in another way, and so explores
+    another legal order. log=True keeps every message; spans=True emits a Span for every stretch of a rank's time.
+    """
+
+    size: int
+    cluster: Cluster | Network | None = None
+    seed: int = 0
+    log: bool = False
+    spans: bool = False
+
+    def __post_init__(self):
+        if self.size < 1:
+            raise ValueError(f"Simulated({self.size}): there must be at least one rank")
+
+    def run(self, program, args: tuple = (), listen=None) -> SimResults:
+        return self.open(program, args, listen).run()
+
+    def open(self, program, args: tuple = (), listen=None) -> Simulation:
+        """A run that has not begun: `step()` it, or `run()` it to its end."""
+        return Simulation(self, program, args, listen)
+
+
+class Simulation:
+    """One run. Between steps look at `time`, `engine.ranks`, `events`, `log`."""
+
+    def __init__(self, on: Simulated, program, args: tuple = (), listen=None):
+        self.on, self.listen, self.events = on, listen, []
+        self.engine = Engine(Cluster.of(on.cluster), on.size, on.seed, on.log)
+        self.engine.tell, self.engine.ticket, self.engine.played = self._tell, Ticket, Played
+        self.lives = Lives(self.engine, program, args)
+        self.hub = Hub(self.engine, self.lives)
+        for rank in self.engine.ranks:
+            rank.spans = on.spans
+
+    def _tell(self, event: Event) -> None:
+        self.events.append(event)
+        if self.listen is not None:
+            self.listen(event)
+
+    @property
+    def time(self) -> float:
+        """Virtual seconds of the world's clock; ranks may be ahead of it."""
+        return self.engine.time
+
+    def step(self) -> bool:
+        """Let one event happen: a message reaches a port, or a rank goes on until it waits. False at the end."""
+        return self.hub.step()
+
+    def run(self) -> SimResults:
+        """To the end."""
+        self.hub.run()
+        return self.results()
+
+    def close(self) -> None:
+        """Give up a run that has not ended."""
+        self.hub.close()
+
+    @property
+    def log(self) -> list[Record]:
+        """Every message that has come so far, in the order of coming."""
+        return records(self.engine.log)
+
+    def results(self) -> SimResults:
+        ranks = self.engine.ranks
+        entries = [entry for rank in ranks for entry in rank.ledger.entries()]
+        seconds, phases = max(rank.clock for rank in ranks), [rank.phases for rank in ranks]
+        return SimResults(
+            self.lives.results, entries, phases, seconds, self.events, self.engine.inexact, self.engine.log
+        )
