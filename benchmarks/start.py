@@ -1,0 +1,48 @@
+"""How long `Processes(4)` takes to start: the first call in a fresh Python, and the calls that follow (goal PERF-3).
+
+A warmed machine has compiled the kernels before, at whatever time. The goals are seconds; a ratio of 1 is the floor.
+"""
+
+import statistics
+import subprocess
+import sys
+
+CALLS = """
+import time
+start = time.perf_counter()
+import numpy as np
+from dlmini.comm.processes import Processes
+def program(comm):
+    return float(comm.allreduce(np.ones(1000, np.float32))[0])
+times = [time.perf_counter() - start]
+for _ in range(12):
+    start = time.perf_counter()
+    assert Processes(4).run(program).values == [4.0] * 4
+    times.append(time.perf_counter() - start)
+print(*times)
+"""
+RUNS = 5
+
+
+def fresh() -> tuple[float, float, float]:
+    """In a new Python: seconds of the import, of the first call, and the median of the following ones."""
+    done = subprocess.run([sys.executable, "-c", CALLS], capture_output=True, text=True, check=True)
+    imported, first, *following = map(float, done.stdout.split())
+    return imported, first, statistics.median(following)
+
+
+def goal(name: str, seconds: float, floor: float, aim: float) -> dict:
+    """A row whose ratio is 1 at the floor."""
+    ours, peer = f"{seconds * 1000:.1f} ms", f"goal {floor * 1000:.0f} ms"
+    return {"name": name, "ours": ours, "peer": peer, "ratio": floor / seconds, "floor": 1.0, "aim": floor / aim}
+
+
+def rows() -> list[dict]:
+    fresh()  # after this the machine is warm
+    imports, firsts, following = map(statistics.median, zip(*(fresh() for _ in range(RUNS)), strict=True))
+    imported = {"name": "import of Processes", "ours": f"{imports * 1000:.0f} ms", "peer": ""}
+    return [
+        imported | dict.fromkeys(("ratio", "floor", "aim")),
+        goal("Processes(4), first call", firsts, 2.0, 0.5),
+        goal("Processes(4), following calls", following, 0.05, 0.01),
+    ]

@@ -1,0 +1,120 @@
+"""Processes: ranks as real processes of this machine, over shared memory.
+
+    launch(program, on=Processes(4))
+
+Workers are started once, warm, and kept for the next call, whatever object it is made through. The program travels by
+value, so it may be a function of a notebook's cell. If a rank raises, its exception is raised here; if it is killed,
+exits, hangs or runs out of memory, RankFailed says which and how. Ctrl-C ends the run, not the workers.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import cloudpickle
+
+from dlmini.comm.launch import Results
+from dlmini.comm.network import Network
+from dlmini.comm.processes.answers import Said
+from dlmini.comm.processes.birth import prepare
+from dlmini.comm.processes.pool import Pool
+from dlmini.comm.processes.verdict import judge, whereabouts
+from dlmini.events import Event
+
+KEPT = 64  # idle workers kept at most, over all pools
+_idle: list[Pool] = []  # the one used last comes last
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Processes:
+    """`size` ranks on this machine.
+
+    network=gigabit holds each message back until it would have arrived there; then nothing is shared behind its back,
+    and native collectives are played over it. A run that takes longer than `timeout` seconds is ended. spans=True emits
+    a Span for every stretch of a rank's time.
+    """
+
+    size: int
+    network: Network | None = None
+    spans: bool = False
+    timeout: float | None = None
+    _busy: set[Pool] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ValueError(f"Processes needs a whole number of ranks, at least 1, not {self.size!r}")
+        prepare()
+
+    def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
+        """program(comm, *args) on every rank. `listen` is called with each event as it comes."""
+        data, began, events = pickled(program, args, self.network), time.perf_counter(), []
+        pool = borrow(self.size)
+        self._busy.add(pool)
+        try:
+            pool.run(data, lambda said: hear(said, events, listen), self.spans, self.timeout)
+        except KeyboardInterrupt as stop:
+            stop.add_note(whereabouts(pool.answers))
+            raise
+        finally:
+            self._busy.discard(pool)
+            give_back(pool)
+        answers = judge(pool, self.timeout)
+        return Results(
+            [pickle.loads(answer.value) for answer in answers],
+            [entry for answer in answers for entry in answer.entries],
+            [answer.phases for answer in answers],
+            time.perf_counter() - began,
+            events,
+        )
+
+    def cancel(self) -> None:
+        """From another thread: end the runs that go on; they raise a CommError."""
+        for pool in list(self._busy):
+            pool.cancel()
+
+
+def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None) -> None:
+    """An event to who listens, a printed text to where this process prints."""
+    if said.stream != "event":
+        getattr(sys, said.stream).write(said.text)
+        return
+    events.append(pickle.loads(said.text))
+    if listen is not None:
+        listen(events[-1])
+
+
+def pickled(program: Callable, args: tuple, network: Network | None) -> bytes:
+    try:
+        return cloudpickle.dumps((program, args, network))
+    except Exception as error:
+        raise TypeError(f"the program or its arguments cannot travel to another process: {error}") from error
+
+
+def borrow(size: int) -> Pool:
+    """An idle pool of this size, used last; a new one if there is none that is fit."""
+    with _lock:
+        _idle[:] = [pool for pool in _idle if pool.owner == os.getpid()]  # after a fork they are still the parent's
+        found = next((pool for pool in reversed(_idle) if pool.size == size), None)
+        if found is not None:
+            _idle.remove(found)
+    if found is not None and found.fit():
+        return found
+    if found is not None:
+        found.end()
+    return Pool(size)
+
+
+def give_back(pool: Pool) -> None:
+    """Keep it for the next call; those not used for longest go when there are too many."""
+    with _lock:
+        if pool.alive:
+            _idle.append(pool)
+        while len(_idle) > 1 and sum(pool.size for pool in _idle) > KEPT:
+            _idle.pop(0).end()

@@ -1,0 +1,81 @@
+"""What parent and workers say to each other: a task for each rank, chat while it runs, an answer at its end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dlmini.comm.ledger import Entry
+from dlmini.events import Phases
+
+READY = "ready"
+
+
+class Birth(NamedTuple):
+    """What a worker is told when it starts."""
+
+    rank: int
+    size: int
+    segment: str
+    nbytes: int
+    scale: int
+    core: int | None  # to be pinned to
+
+
+class Task(NamedTuple):
+    run: int
+    epoch: float  # perf_counter when the run's clock shows zero
+    cores: int
+    spans: bool
+    path: list[str]
+    folder: str
+    program: bytes  # pickled (program, args, network)
+
+
+class Said(NamedTuple):
+    """Chat: a text for stdout or stderr, or a pickled event."""
+
+    stream: str
+    text: str | bytes
+
+
+class Returned(NamedTuple):
+    """The program has returned. `unread`: how many messages lie unread, by source and channel."""
+
+    value: bytes  # pickled
+    entries: list[Entry]
+    phases: Phases
+    unread: dict[tuple[int, int], int]
+
+
+class Raised(NamedTuple):
+    error: bytes  # pickled; empty if it cannot travel
+    text: str
+    trace: str
+
+
+class Exited(NamedTuple):
+    """The program has called sys.exit."""
+
+    code: str
+    trace: str
+
+
+class Stopped(NamedTuple):
+    """Given up because the parent said so: what it was doing, on whom it waited, where it was."""
+
+    what: str
+    on: tuple[int, ...]
+    where: str
+
+
+class Died(NamedTuple):
+    """What the parent notes when no answer will come: the process has ended."""
+
+    code: int | None
+    words: str  # what its fault handler wrote
+
+
+class Silent(NamedTuple):
+    """What the parent notes when no answer has come in time."""
+
+    words: str  # where Python was, by its fault handler

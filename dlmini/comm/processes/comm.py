@@ -1,0 +1,187 @@
+"""SharedComm: a rank among ranks of one machine, who share memory. Messages go by the post office, sums by the commons.
+
+The natives are bit for bit the schedules that `Comm` would play instead, and are booked as those: the ring for sums and
+all-gather, the tree for a broadcast, doubling for the barrier. Only their way is shorter: a broadcast or all-gather
+writes each message once for all readers, a sum is added in place.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from dlmini.comm import wire
+from dlmini.comm.base import Comm
+from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAMES, REDUCE_SCATTER, name_of
+from dlmini.comm.collectives import Pending, plan_of
+from dlmini.comm.errors import Unserved
+from dlmini.comm.ghost import Ghost
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.habits import habits
+from dlmini.comm.processes.kernels.board import ALL
+from dlmini.comm.processes.links import Links, SlowPost
+from dlmini.comm.processes.post import Cancelled, Letter, PostOffice, weight_of
+from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
+from dlmini.comm.schedules import native, ring
+
+
+class SharedComm(Comm):
+    """Rank `rank` of a run. `epoch`: when the clock showed zero; `cores`: how many there are for all ranks together."""
+
+    def __init__(self, rank: int, commons: Commons, run: int, epoch: float, cores: int, network=None, tell=None):
+        super().__init__(rank, commons.size)
+        own, use = habits(rank, commons, run, cores), kernels()
+        self._epoch, self._tell, self._sums, self._lines = epoch, tell, Sums(commons, own), {}
+        self._links = network and Links(network, rank, self.size, commons.words, use)
+        post = (rank, commons, own, use)
+        self._office = SlowPost(self._links, self.now, *post) if network else PostOffice(*post)
+        self._direct = self.size > 1 and network is None  # may messages and sums take the way through the commons?
+
+    def now(self) -> float:
+        return perf_counter() - self._epoch
+
+    def close(self) -> dict[tuple[int, int], int]:
+        """Leave when all have finished; how many messages lie unread, by source and channel."""
+        return self._office.close()
+
+    def shut(self) -> None:
+        """After this, the memory is the next run's."""
+        self._office.outbox.shut()
+
+    # ---- messages ----
+
+    def _post(self, dest: int, channel: int, message) -> int:
+        frame, now = wire.pack(message), self.now()
+        times = (now, now) if self._links is None else self._links.depart(dest, now, frame.nbytes)
+        envelope = wire.Envelope(channel, now, len(frame.header), sum(map(len, frame.buffers)), *times)
+        if dest == self.rank:
+            self._office.file(Letter(dest, envelope, frame.header, frame.payload()))
+        else:
+            self._office.outbox.send(dest, [envelope.to_bytes() + frame.header, *frame.buffers])
+        return frame.nbytes
+
+    def _take(self, source: int, channel: int) -> tuple[object, float]:
+        letter = self._await(source, channel)
+        return letter.message(), letter.envelope.sent
+
+    def _take_any(self, channel: int) -> tuple[int, object, float]:
+        self._office.read_all()
+        source = self._arrived(ANY, channel)
+        return source, *self._take(source, channel)
+
+    def _ready(self, source: int, channel: int) -> bool:
+        self._office.read_all()
+        if self._office.found(source, channel) is None:
+            self._office.give_way()
+            return False
+        return True
+
+    def _await(self, source: int, channel: int) -> Letter:
+        return self._office.take(self._arrived(source, channel), channel)
+
+    def _arrived(self, source: int, channel: int) -> int:
+        """Wait until a letter is here: whose."""
+        office = self._office
+        while (found := office.found(source, channel)) is None:
+            if office.expects(source):
+                self._wait(source, channel)
+            elif office.found(source, channel) is None:
+                raise Unserved(deserted(self.rank, source, channel))
+        return found
+
+    def _wait(self, source: int, channel: int) -> None:
+        try:
+            self._office.wait()
+        except Cancelled:
+            on, who = (tuple(self._office.others), "anybody") if source == ANY else ((source,), f"rank {source}")
+            raise Cancelled(f"receives from {who} ({name_of(channel)})", on) from None
+
+    # ---- natives ----
+
+    def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
+        """As inherited. The usual case goes without detours: of a short vector, a detour costs as much as the sum."""
+        if how is native and wait and type(x) is np.ndarray and x.dtype is FLOAT32 and x.ndim == 1 and self._direct:
+            return self._book_sum(ALLREDUCE, x, self._sums.allreduce(x, perf_counter() - self._epoch))
+        return super().allreduce(x, how, wait)
+
+    def _native_allreduce(self, x) -> Pending:
+        if isinstance(x, Ghost) or not self._direct:
+            return super()._native_allreduce(x)
+        return Pending(self._book_sum(ALLREDUCE, x, self._sums.allreduce(x, self.now())))
+
+    def _native_reduce_scatter(self, x):
+        if isinstance(x, Ghost) or not self._direct:
+            return super()._native_reduce_scatter(x)
+        return self._book_sum(REDUCE_SCATTER, x, self._sums.reduce_scatter(x, self.now()))
+
+    def _book_sum(self, channel: int, x: np.ndarray, summed: tuple[np.ndarray, float, float]) -> np.ndarray:
+        """Book what was summed in the commons as the ring would have been."""
+        out, called, last = summed
+        line, messages, nbytes = self._lines.get((channel, x.size, x.itemsize)) or self._line_of(channel, x)
+        line[0] += messages
+        line[1] += nbytes
+        self._book_received(called, last, perf_counter() - self._epoch)
+        return out
+
+    def _line_of(self, channel: int, x: np.ndarray) -> tuple[list[int], int, int]:
+        """What playing the ring with x would book: the line, messages, bytes. Kept for the next time."""
+        plan = plan_of(ring, NAMES[channel], self.size)
+        [(dest, messages, nbytes)] = sent_by(self.rank, plan, chunk_weights(plan, x.size, x.itemsize))
+        found = self._lines[channel, x.size, x.itemsize] = self.ledger.line(dest, channel), messages, nbytes
+        return found
+
+    def _native_allgather(self, message) -> list:
+        if not self._direct:
+            return super()._native_allgather(message)
+        found, weights = [message] * self.size, [self._send_to_all(ALLGATHER, message)] * self.size
+        for source in self._office.others:
+            found[source], weights[source] = self._fetch(source, ALLGATHER)
+        plan = plan_of(ring, "allgather", self.size)
+        self._book_plan(plan, ALLGATHER, tuple(weights[owner] for owner in plan.owner))
+        return found
+
+    def _native_bcast(self, message, root: int):
+        if not self._direct:
+            return super()._native_bcast(message, root)
+        if self.rank == root:
+            weight = self._send_to_all(BCAST, message)
+        else:
+            message, weight = self._fetch(root, BCAST)
+        self._book_plan(broadcast_from(root, self.size), BCAST, (weight,))
+        return message
+
+    def _wait_for_all(self, plan) -> None:
+        if not self._direct:
+            super()._wait_for_all(plan)
+            return
+        called = self.now()
+        last = self._sums.meet(called)
+        self._book_plan(plan, BARRIER, (0,) * plan.chunks)
+        self._book_received(called, last, self.now())
+
+    def _send_to_all(self, channel: int, message) -> int:
+        called = self.now()
+        weight = self._post(ALL, channel, message)
+        self._book_received(called, called, self.now())
+        return weight
+
+    def _fetch(self, source: int, channel: int) -> tuple[object, int]:
+        """A message sent to all, and its weight."""
+        called = self.now()
+        letter = self._await(source, channel)
+        message = letter.message()
+        self._book_received(called, letter.envelope.sent, self.now())
+        return message, weight_of(letter)
+
+    def _book_plan(self, plan, channel: int, weights: tuple[int, ...]) -> None:
+        """Book what playing the plan would have sent."""
+        for dest, messages, nbytes in sent_by(self.rank, plan, weights):
+            self.ledger.book(dest, channel, nbytes, messages)
+
+
+def deserted(rank: int, source: int, channel: int) -> str:
+    if source == rank:
+        return f"rank {rank} waits for {name_of(channel)} from itself, but has not sent it"
+    who = "anybody, but all others have" if source == ANY else f"rank {source}, which has"
+    return f"rank {rank} waits for {name_of(channel)} from {who} finished without sending it"

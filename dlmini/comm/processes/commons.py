@@ -1,0 +1,72 @@
+"""The commons: the one segment that the ranks of a pool share, and what lies where in it.
+
+board     the words by which they see each other (kernels/board.py)
+rings     a ring buffer per pair of ranks, and one from each rank to all: messages of any size pass through them
+slots     two blocks per rank, sums two blocks for all: where vectors are added (kernels/summing.py)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlmini.comm.processes.kernels import board
+
+PAGE = 4096
+RINGS = 2**24  # bytes for all ring buffers together ...
+RING = range(PAGE, 2**18 + 1)  # ... but each within these bounds
+# Large arrays begin just behind the start of a page, and some processors copy ten times slower between two places that
+# lie at nearly the same distance from one (glibc's bug 30994): so the blocks begin in the middle of a page.
+OFFSET = PAGE // 2
+BLOCK = 2**18  # bytes: two blocks per rank stay in its second-level cache
+
+
+class Commons:
+    """Views of a segment for `size` ranks; scale 16 is full size, 4 and 1 are for machines with little memory.
+
+    `words` is all of it, as words; the board comes first. `slots` says at which byte the slots begin.
+    """
+
+    def __init__(self, memory, size: int, scale: int = 16):
+        self.size, self.memory = size, memory
+        self.ring, self.block = ring_bytes(size, scale), block_bytes(scale)
+        self.words = np.frombuffer(memory, np.int64)
+        at = page_end(8 * board.length(size))
+        self.rings = memoryview(memory)[at : at + size * size * self.ring]
+        self.slots = at + len(self.rings) + OFFSET
+
+    def ring_of(self, source: int, dest: int) -> memoryview:
+        """The ring buffer from source to dest, or from source to all where dest == source."""
+        at = (source * self.size + dest) * self.ring
+        return self.rings[at : at + self.ring]
+
+    def abort(self, run: int) -> None:
+        """Every wait of this run ends."""
+        self.words[board.ABORT] = run
+
+    def begin(self) -> None:
+        """A run begins: all ports of the network are free."""
+        end = board.length(self.size)
+        self.words[end - board.ports(self.size) : end] = 0
+
+    def reset(self) -> None:
+        """As new; only while no rank is at work."""
+        self.words[: board.length(self.size)] = 0
+
+
+def nbytes(size: int, scale: int) -> int:
+    """How much memory so many ranks share."""
+    ring, block = ring_bytes(size, scale), block_bytes(scale)
+    return page_end(8 * board.length(size)) + size * size * ring + 2 * (size + 1) * block + PAGE
+
+
+def ring_bytes(size: int, scale: int) -> int:
+    share = RINGS * scale // 16 // size**2
+    return min(max(share // PAGE * PAGE, RING.start), RING.stop - 1)
+
+
+def block_bytes(scale: int) -> int:
+    return BLOCK * scale // 16
+
+
+def page_end(nbytes: int) -> int:
+    return -(-nbytes // PAGE) * PAGE

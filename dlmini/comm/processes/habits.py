@@ -1,0 +1,54 @@
+"""How a process waits: what the waiting kernels need to know about this rank and this machine."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from functools import cache
+
+import numpy as np
+
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.kernels import board
+
+SPINS, YIELDS = 2000, 200  # looks a breath apart, then looks with the core given away in between
+NAP = 20_000_000  # nanoseconds: the longest sleep without a look at the board
+FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98, "ppc64le": 221, "s390x": 238, "riscv64": 98}
+
+
+def cores() -> list[int]:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def habits(rank: int, commons: Commons, run: int, available: int) -> np.ndarray:
+    """The words a rank keeps for itself. Spinning helps only where every rank has a core of its own."""
+    words = np.zeros(board.HABITS, np.int64)
+    words[[board.RANK, board.SIZE, board.RUN]] = rank, commons.size, run
+    words[[board.SLOTS, board.BLOCK]] = commons.slots, commons.block
+    words[[board.SPIN, board.YIELDS]] = SPINS if commons.size <= available else 0, YIELDS
+    for where, value in system_calls().items():
+        words[where] = value
+    words[board.NANOSECONDS] = NAP
+    return words
+
+
+@cache
+def system_calls() -> dict[int, int]:
+    """Addresses of the functions that give a core away and that sleep, and how long; the number of the futex call."""
+    if sys.platform == "win32":
+        system = ctypes.WinDLL("kernel32")
+        return {board.YIELD: address(system.SwitchToThread), board.SLEEP: address(system.Sleep), board.NAP: 1}
+    system = ctypes.CDLL(None)
+    found = {board.YIELD: address(system.sched_yield), board.SLEEP: address(system.usleep), board.NAP: 200}
+    if sys.platform == "linux" and sys.maxsize > 2**32:
+        found |= {board.FUTEX: FUTEX_NUMBERS.get(platform.machine(), 0), board.SYSCALL: address(system.syscall)}
+    return found
+
+
+def address(function) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value

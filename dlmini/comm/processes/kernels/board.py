@@ -1,0 +1,83 @@
+"""The board: the few shared words by which ranks on one machine see each other. 64-bit words, one writer each.
+
+    ABORT                       the number of the run to be given up; written by the parent
+    rank r, first line          how often it has come to a meeting, what it came for and when; the run it has finished
+    rank r, second line         its bell, which whoever has news for a sleeper rings; 0 or, if it sleeps, 1 + the bell
+                                when it lay down; how many messages it holds that are still under way
+    a ring buffer               how far it is written, whether its writer waits for room; how far each reader has read
+    a port                      until when it is busy, where a network is imitated
+
+Words with different writers lie on different cache lines: a line that two cores write travels between them all day.
+A word is 8 bytes; a line here is 128, since processors fetch lines of 64 in pairs, and some have lines of 128.
+"""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from itertools import accumulate
+
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+ARM = platform.machine().lower() in ("aarch64", "arm64")
+
+LINE = 16  # words
+
+ABORT = 0
+# in the first line of a rank: TICKET and STAMP twice, for meetings of odd and even number (a rank may be one ahead)
+ARRIVED, FINISHED, TICKET, STAMP = 0, 1, 2, 4
+# in the second line of a rank
+ASLEEP, BELL, HELD = LINE, LINE + 1, LINE + 2
+# in the first line of a ring buffer; the readers' lines follow
+TAIL, WANTED = 0, 1
+
+# what each process knows for itself: an array of words that is not shared
+RANK, SIZE, RUN, SPIN, YIELDS, YIELD, FUTEX, SYSCALL, SLEEP, NAP, SECONDS, NANOSECONDS, SLOTS, BLOCK = range(14)
+HABITS = 16  # its length
+
+# what a meeting is for: a ticket is the verb, a number for the dtype, and the length, in one word
+MEET, ALLREDUCE, REDUCE_SCATTER = range(3)
+VERB, DTYPE = 56, 48
+
+ALL = -1  # as a destination: everybody but me
+
+# what a wait may end with, other than what was waited for
+ABORTED, MISMATCH, GONE, NOTHING = -1, -2, -3, -4
+
+
+def rank_words(rank: int) -> int:
+    """Where the words of a rank begin."""
+    return LINE * (1 + 2 * rank)
+
+
+def readers(source: int, dest: int, size: int) -> list[int]:
+    """Who reads the ring buffer (source, dest): dest; or, of (source, source), all others."""
+    return [dest] if dest != source else [rank for rank in range(size) if rank != source]
+
+
+@cache
+def ring_words(size: int) -> dict[tuple[int, int], int]:
+    """Where the words of each ring buffer begin."""
+    lines = {(s, d): 1 + len(readers(s, d, size)) for s in range(size) for d in range(size)}
+    begin = accumulate(lines.values(), initial=0)
+    return {pair: rank_words(size) + LINE * line for pair, line in zip(lines, begin, strict=False)}
+
+
+def head_word(source: int, dest: int, reader: int, size: int) -> int:
+    """How far this reader has read."""
+    return ring_words(size)[source, dest] + LINE * (1 + readers(source, dest, size).index(reader))
+
+
+def ports(size: int) -> int:
+    """How many ports a network between so many ranks may have."""
+    return 4 * size**2 + 4 * size
+
+
+def port_word(size: int, port: int) -> int:
+    """Until when a port is busy, as a float."""
+    return length(size) - ports(size) + port
+
+
+def length(size: int) -> int:
+    """Words on the board."""
+    rings = 2 * size * (size - 1) + size * size
+    return LINE * (1 + 2 * size + rings) + ports(size)

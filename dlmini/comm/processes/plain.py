@@ -1,0 +1,140 @@
+"""The shared-memory kernels once more, readable: NumPy instead of loops, naps instead of bells, any numeric dtype.
+
+Twins of kernels/waiting.py and kernels/summing.py, with the same names and signatures and the same bits. They also do
+the real work for dtypes that nobody has compiled (integers, complex, half): then with the compiled `meet`.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dlmini.comm.processes.kernels import board as spot
+
+LOOKS, NAP = 100, 1e-4  # looks without a rest, then seconds between two
+
+
+def rest(tries: int) -> None:
+    time.sleep(0 if tries < LOOKS else NAP)
+
+
+def publish(board, habits, word, value, rank, wanted):
+    board[word] = value
+
+
+def enter(board, word, head, busy):
+    clocks = board.view(np.float64)
+    start = max(head, float(clocks[word]))
+    clocks[word] = start + busy
+    return start
+
+
+def look(board, word):
+    return int(board[word])
+
+
+def watch(board, habits, watched, seen, count, naps):
+    end, tries = time.perf_counter() + naps * habits[spot.NANOSECONDS] * 1e-9, 0
+    while tries == 0 or time.perf_counter() < end:
+        news = np.flatnonzero(board[watched[:count]] != seen[:count])
+        if len(news):
+            return int(news[0])
+        if board[spot.ABORT] == habits[spot.RUN]:
+            return spot.ABORTED
+        rest(tries := tries + 1)
+    return spot.NOTHING
+
+
+def gather(board, habits):
+    firsts = np.array([spot.rank_words(rank) for rank in range(habits[spot.SIZE])])
+    board[firsts[habits[spot.RANK]] + spot.ARRIVED] += 1
+    turn, tries = board[firsts[habits[spot.RANK]] + spot.ARRIVED], 0
+    while len(absent := firsts[board[firsts + spot.ARRIVED] < turn]):
+        if board[spot.ABORT] == habits[spot.RUN]:
+            return spot.ABORTED
+        gone = absent[board[absent + spot.FINISHED] == habits[spot.RUN]]
+        if (board[gone + spot.ARRIVED] < turn).any():  # looked at again: one may have come and finished in between
+            return spot.GONE
+        rest(tries := tries + 1)
+    return 0
+
+
+def meet(board, habits, ticket, now):
+    firsts = np.array([spot.rank_words(rank) for rank in range(habits[spot.SIZE])])
+    stamps, mine = board.view(np.float64), firsts[habits[spot.RANK]]
+    half = (board[mine + spot.ARRIVED] + 1) & 1
+    board[mine + spot.TICKET + half], stamps[mine + spot.STAMP + half] = ticket, now
+    verdict = gather(board, habits)
+    if verdict < 0:
+        return float(verdict)
+    if (board[firsts + spot.TICKET + half] != ticket).any():
+        return float(spot.MISMATCH)
+    return float(stamps[firsts + spot.STAMP + half].max())
+
+
+class Sums:
+    """The sums, on top of a `meet`."""
+
+    def __init__(self, meet=meet):
+        self.meet = meet
+
+    def allreduce(self, x, out, board, habits, dtype, now):
+        """A block at a time: into my slot, meet, and everybody adds it all up."""
+        slots, last = slots_of(board, habits, x.dtype), []
+        for begin in range(0, max(1, len(x)), slots.shape[2]):
+            part, half = slice(begin, min(begin + slots.shape[2], len(x))), next_half(board, habits)
+            slots[habits[spot.RANK], half, : part.stop - begin] = x[part]
+            last.append(self.meet(board, habits, ticket(spot.ALLREDUCE, dtype, x), now))
+            if last[-1] < 0:
+                return last[-1]
+            ring_sum(out, slots[:, half], part)
+        return last[0]
+
+    def reduce_scatter(self, x, out, board, habits, dtype, now):
+        """A block of each part at a time; everybody adds up their own part."""
+        size, me, slots, last = habits[spot.SIZE], habits[spot.RANK], slots_of(board, habits, x.dtype), []
+        edges, piece = np.arange(size + 1) * len(x) // size, slots.shape[2] // size
+        for begin in range(0, max(1, -(-len(x) // size)), piece):
+            half = next_half(board, habits)
+            for rank in range(size):
+                part = x[edges[rank] + begin : min(edges[rank] + begin + piece, edges[rank + 1])]
+                slots[me, half, rank * piece : rank * piece + len(part)] = part
+            last.append(self.meet(board, habits, ticket(spot.REDUCE_SCATTER, dtype, x), now))
+            if last[-1] < 0:
+                return last[-1]
+            part = out[begin : begin + piece]
+            add_up(part, slots[:, half, me * piece : me * piece + len(part)], me + 1)
+        return last[0]
+
+
+def next_half(board, habits):
+    """Which half of the slots the next meeting is for: slower ranks can still read the other one."""
+    return (board[spot.rank_words(habits[spot.RANK]) + spot.ARRIVED] + 1) & 1
+
+
+def slots_of(board, habits, dtype):
+    """Two blocks for each rank, as an array [rank, half, number]."""
+    size, block, begin = habits[spot.SIZE], habits[spot.BLOCK], habits[spot.SLOTS]
+    return board.view(np.uint8)[begin : begin + 2 * size * block].view(dtype).reshape(size, 2, -1)
+
+
+def ticket(verb, dtype, x):
+    return verb << spot.VERB | dtype << spot.DTYPE | x.size
+
+
+def ring_sum(out, blocks, part):
+    """out[part] = the sum over ranks of their blocks; chunk c begins with rank c."""
+    size, n = len(blocks), len(out)
+    edges = np.arange(size + 1) * n // size
+    for chunk in range(size):
+        lo, hi = max(edges[chunk], part.start), min(edges[chunk + 1], part.stop)
+        if lo < hi:
+            add_up(out[lo:hi], blocks[:, lo - part.start : hi - part.start], chunk)
+
+
+def add_up(out, parts, first):
+    """out = the sum of parts, beginning with `first`, around the ring."""
+    out[...] = parts[first % len(parts)]
+    for k in range(1, len(parts)):
+        out += parts[(first + k) % len(parts)]

@@ -1,0 +1,182 @@
+"""Warm workers that outlive a call, and never their parent.
+
+run        one task to every rank; chat and answers back; a death wakes us at once
+failure    the others are told to give up; if all do, they are kept; if one does not, all are ended
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import multiprocess
+from multiprocess import connection
+
+from dlmini.comm.errors import CommError, RankFailed
+from dlmini.comm.processes import commons, shared, sources
+from dlmini.comm.processes.answers import READY, Birth, Died, Returned, Said, Silent, Task
+from dlmini.comm.processes.birth import born, places
+from dlmini.comm.processes.habits import cores
+from dlmini.comm.processes.stuck import TICK, Stillness
+
+PATIENCE = 120.0  # seconds for workers to be born: kernels may have to be compiled first
+GRACE = 0.3  # seconds for ranks to answer an abort
+WORDS = 0.2  # seconds for fault handlers to write where their processes are
+
+
+class Pool:
+    """`size` worker processes with a commons between them.
+
+    Of the last run: `answers` in the order they came, and whether it was ended because it was `stuck`.
+    """
+
+    def __init__(self, size: int):
+        self.size, self.owner, self.runs, self.alive = size, os.getpid(), 0, True
+        self.torn = self.stuck = False  # a message cut off in the middle; all ranks waiting for one another
+        self.cores, self.sources, self.answers = len(cores()), {}, {}
+        self.bell, self.ringer = multiprocess.get_context("spawn").Pipe(duplex=False)
+        segment, scale = shared.create(lambda scale: commons.nbytes(size, scale))
+        try:
+            self.commons = commons.Commons(segment.memory, size, scale)
+            shared_by_all = size, segment.name, len(segment.memory), scale
+            births = [Birth(rank, *shared_by_all, core) for rank, core in enumerate(places(size))]
+            self.pipes, self.words, self.processes = zip(*map(born, births), strict=True)
+            self._await_births()
+        finally:
+            segment.unlink()  # all have mapped it: the name is no longer needed, and nothing can be left behind
+
+    def _await_births(self) -> None:
+        self.answers.update(self._hear(time.monotonic() + PATIENCE))
+        for rank in range(self.size):
+            if self.answers.get(rank) != READY:
+                self.end()
+                raise RankFailed(f"rank {rank} could not start: {self.answers.get(rank, 'it gave no sign')}", rank)
+
+    # ---- a run ----
+
+    def fit(self) -> bool:
+        """Can it run? All workers live, and what they have imported is what is on disk."""
+        healthy = self.alive and not connection.wait([process.sentinel for process in self.processes], 0)
+        return healthy and not sources.edited(self.sources)
+
+    def run(self, program: bytes, chat: Callable[[Said], None], spans: bool, timeout: float | None) -> None:
+        """One task to every rank, until all have returned or one has failed; see `answers`."""
+        self.runs, self.answers = self.runs + 1, {}
+        while self.bell.poll():  # an old cancel that came too late
+            self.bell.recv_bytes()
+        end = float("inf") if timeout is None else time.monotonic() + timeout
+        self.commons.begin()
+        try:
+            self._send(Task(self.runs, time.perf_counter(), self.cores, spans, sys.path, os.getcwd(), program))
+            for rank, said in self._hear(end, Stillness(self.commons)):
+                if isinstance(said, Said):
+                    chat(said)
+                    continue
+                self.answers[rank] = said
+                if not isinstance(said, Returned):
+                    break
+        finally:
+            if not self.succeeded():
+                self._give_up()
+
+    def succeeded(self) -> bool:
+        return len(self.answers) == self.size and all(isinstance(a, Returned) for a in self.answers.values())
+
+    def cancel(self) -> None:
+        """From another thread: the run that goes on ends with a CommError."""
+        self.ringer.send_bytes(b"!")
+
+    def _send(self, task: Task) -> None:
+        data = pickle.dumps(task)
+        for pipe in self.pipes:
+            self.torn = True
+            with contextlib.suppress(OSError):  # who has died is found out in _hear
+                pipe.send_bytes(data)
+            self.torn = False
+
+    def _hear(self, end: float, stillness: Stillness | None = None) -> Iterator[tuple[int, object]]:
+        """What those ranks say that have not answered yet, until all have, time is up, or everything stands still."""
+        while waiting := self._missing():
+            signs = {self.pipes[rank]: rank for rank in waiting}
+            signs |= {self.processes[rank].sentinel: rank for rank in waiting}
+            ready = connection.wait([self.bell, *signs], min(TICK, max(0.0, end - time.monotonic())))
+            if not ready:
+                self.stuck = stillness is not None and stillness.look()
+                if self.stuck or time.monotonic() >= end:
+                    return
+            if self.bell in ready:
+                self.bell.recv_bytes()
+                raise CommError("the run was cancelled")
+            for rank in {signs[sign] for sign in ready}:
+                if (said := self._said(rank)) is not None:
+                    yield rank, said
+
+    def _missing(self) -> list[int]:
+        return [rank for rank in range(self.size) if rank not in self.answers]
+
+    def _said(self, rank: int):
+        """The next thing this rank says; or that it has died; None if it was a false alarm."""
+        pipe, process = self.pipes[rank], self.processes[rank]
+        dead = process.exitcode is not None  # asked first: a last answer may still be in the pipe
+        try:
+            if pipe.poll():
+                self.torn = True
+                said, imported = pickle.loads(pipe.recv_bytes())
+                self.torn = False
+                self.sources |= imported
+                return said
+        except (EOFError, OSError):
+            process.join(1.0)
+            dead = True
+        return Died(process.exitcode, self._last_words(rank)) if dead else None
+
+    # ---- when it goes wrong ----
+
+    def _give_up(self) -> None:
+        """Tell all ranks to stop. If all do so in time they are kept for the next run; else all end."""
+        self.commons.abort(self.runs)
+        try:
+            if not self.torn:
+                chat_and_answers = self._hear(time.monotonic() + GRACE)
+                self.answers.update((rank, said) for rank, said in chat_and_answers if not isinstance(said, Said))
+            self._ask_where(self._missing())
+        except BaseException:
+            self.torn = True
+            raise
+        finally:
+            if self.torn or any(isinstance(answer, Died | Silent) for answer in self.answers.values()):
+                self.end()
+            else:
+                self.commons.reset()
+
+    def _ask_where(self, ranks: list[int]) -> None:
+        """Ranks that do not answer: their fault handlers do."""
+        for rank in ranks:
+            if self.words[rank] is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.processes[rank].pid, signal.SIGUSR1)
+        self.answers.update((rank, Silent(self._last_words(rank))) for rank in ranks)
+
+    def _last_words(self, rank: int) -> str:
+        """What the fault handler of this rank wrote, line by line: where Python was."""
+        found, words = b"", self.words[rank]
+        while words is not None and connection.wait([words], WORDS / 10 if found else WORDS):
+            if not (more := os.read(words.fileno(), 2**16)):
+                break
+            found += more
+        return found.decode(errors="replace")
+
+    def end(self) -> None:
+        """Kill the workers; nothing of them remains."""
+        self.alive = False
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.join()
+        for pipe in (*self.pipes, *filter(None, self.words), self.bell, self.ringer):
+            pipe.close()

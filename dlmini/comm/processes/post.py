@@ -1,0 +1,178 @@
+"""The post office of one rank: what has come, from anybody, filed by source and channel.
+
+A rank reads all its ring buffers whenever it waits for anything, so nobody's buffer stays full for long. No wait is for
+ever: each ends with news, with an abort by the parent, or by itself after a while, to look again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict, deque
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from dlmini.comm import wire
+from dlmini.comm.channels import ANY
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.kernels.board import ALL, NOTHING
+from dlmini.comm.processes.mailbox import Incoming
+from dlmini.comm.processes.outbox import Outbox
+
+NAPS = 50  # naps of one wait, before Python looks at the world again
+GHOST, CONTAINER = b"h", b"C"  # how headers of such messages begin (codec.py, wire.py)
+
+
+class Cancelled(BaseException):
+    """The parent has given this run up. Not an Exception: a program that catches those must not go on.
+
+    `what` the rank was doing, and `on` whom it waited.
+    """
+
+    def __init__(self, what: str = "", on: tuple[int, ...] = ()):
+        super().__init__(what)
+        self.what, self.on = what, on
+
+
+class Letter(NamedTuple):
+    source: int
+    envelope: wire.Envelope
+    header: bytes
+    payload: memoryview
+
+    def message(self):
+        return wire.unpack(self.header, self.payload)
+
+
+def weight_of(letter: Letter) -> int:
+    """What the sender has booked: the payload's length; but ghosts weigh more than they carry."""
+    if letter.header[:1] in (GHOST, CONTAINER):
+        return wire.pack(letter.message()).nbytes
+    return len(letter.payload)
+
+
+class PostOffice:
+    """`boxes[source, channel]` holds what has come, numbered (number, letter); `wait` waits for more."""
+
+    def __init__(self, rank: int, commons: Commons, habits: np.ndarray, kernels):
+        self.rank, self.size, self.words, self.habits, self.kernels = rank, commons.size, commons.words, habits, kernels
+        self.run, self.crowded = int(habits[board.RUN]), not habits[board.SPIN]
+        self.look = memoryview(commons.words).__getitem__ if board.X86 else partial(kernels.look, self.words)
+        self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
+        self.others, self.came = [other for other in range(self.size) if other != rank], 0
+        self.nap = int(habits[board.NANOSECONDS])
+        self.outbox = Outbox(rank, commons, self.look, self._announce)
+        self.incoming = [self._opened(commons, s, rank) for s in self.others]
+        self.incoming += [self._opened(commons, s, s) for s in self.others]
+        self._watch()
+        self.words[board.rank_words(rank) + board.HELD] = 0
+
+    def _opened(self, commons: Commons, source: int, dest: int) -> Incoming:
+        first, head = board.ring_words(self.size)[source, dest], board.head_word(source, dest, self.rank, self.size)
+        return Incoming(source, commons.ring_of(source, dest), first, head, self.look, partial(self._announce, source))
+
+    def _watch(self) -> None:
+        """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads.
+
+        `ended` are the ranks that have finished: nothing more comes from them.
+        """
+        finished = [board.rank_words(other) + board.FINISHED for other in self.others]
+        tails = [ring.tail_word for ring in self.incoming]
+        self.watched = np.array([*tails, *finished, *self.outbox.heads], np.int64)
+        self.seen, self.rings, self.quiet = self.words[self.watched], len(tails), len(tails) + len(finished)
+        self.seen[: self.rings] = [ring.head for ring in self.incoming]
+        self.outbox.seen = self.seen[self.quiet :]
+        ends = self.seen[self.rings : self.quiet] == self.run
+        self.ended = {other for other, end in zip(self.others, ends, strict=True) if end}
+
+    # ---- receiving ----
+
+    def wait(self, limit: float | None = None) -> None:
+        """Wait for news of any kind, at most `limit` seconds, and see to it."""
+        count = len(self.watched) if self.outbox.left else self.quiet
+        self.habits[board.NANOSECONDS] = self.nap if limit is None else max(1, min(self.nap, int(limit * 1e9)))
+        naps = NAPS if limit is None else 1
+        found = self.kernels.watch(self.words, self.habits, self.watched, self.seen, count, naps)
+        if found == board.ABORTED:
+            raise Cancelled
+        if 0 <= found < self.rings:
+            self._read(found)
+        elif found >= self.quiet:
+            self.outbox.flush()
+        elif found >= 0:
+            self.seen[found] = self.look(self.watched[found])
+            self.ended.add(self.others[found - self.rings])
+
+    def read_all(self) -> None:
+        """See to everything that is here already; never waits."""
+        if self.look(board.ABORT) == self.run:
+            raise Cancelled
+        for i, ring in enumerate(self.incoming):
+            if self.look(ring.tail_word) != ring.head:
+                self._read(i)
+        if self.outbox.left:
+            self.outbox.flush()
+
+    def _read(self, i: int) -> None:
+        ring = self.incoming[i]
+        for letter in ring.letters:
+            if letter is None:
+                break
+            self.come(Letter(ring.source, *letter))
+        self.seen[i] = ring.head
+
+    def come(self, letter: Letter) -> None:
+        """A letter is read. (Where links are slow, it is only under way.)"""
+        self.file(letter)
+
+    def file(self, letter: Letter) -> None:
+        self.came += 1
+        self.boxes[letter.source, letter.envelope.channel].append((self.came, letter))
+
+    def found(self, source: int, channel: int) -> int | None:
+        """Whose letter of this channel came first, among those of `source` (or ANY)."""
+        if source != ANY:
+            return source if (source, channel) in self.boxes else None
+        orders = [(self.boxes[s, channel][0][0], s) for s in range(self.size) if (s, channel) in self.boxes]
+        return min(orders)[1] if orders else None
+
+    def take(self, source: int, channel: int) -> Letter:
+        box = self.boxes[source, channel]
+        _, letter = box.popleft()
+        if not box:
+            del self.boxes[source, channel]
+        return letter
+
+    def expects(self, source: int) -> bool:
+        """May more come from there (or from ANY)? If not, all that was sent is here now."""
+        if source == ANY:
+            over = len(self.ended) == len(self.others)
+        else:
+            over = source == self.rank or source in self.ended
+        if over:
+            self.read_all()
+        return not over
+
+    def give_way(self) -> None:
+        """After a look in vain: let others run, where ranks outnumber cores."""
+        if self.crowded and hasattr(os, "sched_yield"):
+            os.sched_yield()
+
+    # ---- the end ----
+
+    def close(self) -> dict[tuple[int, int], int]:
+        """Send what is left, wait until everybody has; then how many letters lie unread, by source and channel."""
+        while self.outbox.left:
+            self.wait()
+        self._announce(ALL, board.rank_words(self.rank) + board.FINISHED, self.run)
+        while len(self.ended) < len(self.others):
+            self.wait()
+        self.read_all()
+        for ring in self.incoming:
+            ring.tell()
+        return {key: len(box) for key, box in self.boxes.items()}
+
+    def _announce(self, dest: int, word: int, value: int, wanted: int = NOTHING) -> None:
+        self.kernels.publish(self.words, self.habits, word, value, dest, wanted)

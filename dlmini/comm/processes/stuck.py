@@ -1,0 +1,33 @@
+"""Has everything come to a stop? Ranks that wait for one another say nothing, so the parent looks at the board.
+
+A rank that has waited for long sleeps, and whoever has news for it rings its bell. If all ranks sleep, no bell has rung
+since, and no word of the board changes for a while, then nobody will ever be woken: a deadlock. A rank that computes or
+prints does not sleep; one with messages under way will wake by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.kernels import board
+
+TICK = 0.1  # seconds between two looks
+LOOKS = 5  # looks in a row that must find everything at rest
+
+
+class Stillness:
+    """`look()` says True when it has been still for long enough."""
+
+    def __init__(self, commons: Commons):
+        self.words = commons.words[: board.length(commons.size)]
+        firsts = np.array([board.rank_words(rank) for rank in range(commons.size)])
+        self.asleep, self.bells, self.held = firsts + board.ASLEEP, firsts + board.BELL, firsts + board.HELD
+        self.before, self.still = self.words.copy(), 0
+
+    def look(self) -> bool:
+        now, before = self.words.copy(), self.before
+        resting = (now[self.asleep] == now[self.bells] + 1).all() and not now[self.held].any()
+        self.still = self.still + 1 if resting and np.array_equal(now, before) else 0
+        self.before = now
+        return self.still >= LOOKS

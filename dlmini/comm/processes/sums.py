@@ -1,0 +1,127 @@
+"""Sums over ranks in shared memory, seen from Python: which kernel adds, and what to say when it refuses."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+
+from dlmini import jit
+from dlmini.comm.errors import Unserved
+from dlmini.comm.processes import plain
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.post import Cancelled
+from dlmini.comm.processes.shelf import LARGE, Shelf
+from dlmini.comm.schedules import NOBODY, Plan, cut, tree
+
+VERBS = ("a barrier", "an allreduce", "a reduce_scatter")
+NAMES = {np.dtype(code).num: np.dtype(code).name for code in np.typecodes["All"]}
+FLOAT32 = np.dtype(np.float32)
+COMPILED = (FLOAT32, np.dtype(np.float64))
+
+
+@cache
+def kernels() -> SimpleNamespace:
+    """Everything compiled, or its twins."""
+    if jit.mode() == "numpy":
+        return SimpleNamespace(**vars(plain), summing=plain.Sums(), anything=plain.Sums())
+    from dlmini.comm.processes.kernels import summing, waiting
+
+    return SimpleNamespace(**vars(waiting), summing=summing, anything=plain.Sums(waiting.meet))
+
+
+class Sums:
+    """The commons as a place where vectors are added. Each verb gives its result, when I came and when the last did."""
+
+    def __init__(self, commons: Commons, habits: np.ndarray):
+        self.words, self.habits = commons.words, habits
+        self.rank, self.size = int(habits[board.RANK]), commons.size
+        self.add, self.shelf = kernels().summing.allreduce, Shelf()
+
+    def allreduce(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
+        if not x.flags.carray:  # C order, aligned, writable: the one kind of array that kernels are compiled for
+            x = x.copy()
+        dtype = x.dtype
+        out = np.empty(x.size, dtype) if x.nbytes <= LARGE else self.shelf.empty(x.size, dtype)
+        add = self.add if dtype in COMPILED else kernels().anything.allreduce
+        last = add(x, out, self.words, self.habits, dtype.num, now)
+        return (out, now, last) if last >= 0 else self._refuse(last)
+
+    def reduce_scatter(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
+        if not x.flags.carray:
+            x = x.copy()
+        lo, hi = self.rank * len(x) // self.size, (self.rank + 1) * len(x) // self.size
+        out, way = np.empty(hi - lo, x.dtype), kernels().summing if x.dtype in COMPILED else kernels().anything
+        last = way.reduce_scatter(x, out, self.words, self.habits, x.dtype.num, now)
+        return (out, now, last) if last >= 0 else self._refuse(last)
+
+    def meet(self, now: float) -> float:
+        last = kernels().meet(self.words, self.habits, board.MEET, now)
+        return last if last >= 0 else self._refuse(last)
+
+    def _refuse(self, verdict: float):
+        if verdict == board.ABORTED:
+            raise Cancelled(described(self._tickets()[self.rank]), tuple(self._absent()))
+        raise Unserved(self._deserted()) if verdict == board.GONE else ValueError(self._mismatch())
+
+    def _deserted(self) -> str:
+        run = self.habits[board.RUN]
+        gone = [r for r in range(self.size) if self.words[board.rank_words(r) + board.FINISHED] == run]
+        return (
+            f"rank {self.rank} {described(self._tickets()[self.rank])}, but {ranks(gone)} "
+            f"{'has' if len(gone) == 1 else 'have'} finished without it; all ranks must call the same verbs"
+        )
+
+    def _mismatch(self) -> str:
+        tickets = self._tickets()
+        found = "; ".join(f"rank {rank} {described(ticket)}" for rank, ticket in enumerate(tickets))
+        if len({ticket >> board.DTYPE for ticket in tickets}) == 1:
+            return f"all ranks must bring vectors of the same length, but {found}"
+        return f"all ranks must call the same verbs in one order, with vectors of one kind, but {found}"
+
+    def _absent(self) -> list[int]:
+        """Who has not come to the meeting I am at."""
+        came = [self.words[board.rank_words(rank) + board.ARRIVED] for rank in range(self.size)]
+        return [rank for rank in range(self.size) if came[rank] < came[self.rank]]
+
+    def _tickets(self) -> list[int]:
+        half = self.words[board.rank_words(self.rank) + board.ARRIVED] & 1
+        return [int(self.words[board.rank_words(r) + board.TICKET + half]) for r in range(self.size)]
+
+
+def described(ticket: int) -> str:
+    """For people: `brings 5 float32 to an allreduce`."""
+    verb, length = ticket >> board.VERB, ticket & (1 << board.DTYPE) - 1
+    if verb == board.MEET:
+        return "calls a barrier"
+    return f"brings {length} {NAMES[ticket >> board.DTYPE & 0xFF]} to {VERBS[verb]}"
+
+
+def ranks(which: list[int]) -> str:
+    return f"rank {which[0]}" if len(which) == 1 else f"ranks {', '.join(map(str, which))}"
+
+
+@cache
+def broadcast_from(root: int, size: int) -> Plan:
+    return tree.bcast(size, root)
+
+
+@lru_cache(maxsize=256)
+def sent_by(rank: int, plan: Plan, weights: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """(dest, messages, bytes): what `rank` would send if the plan were played, with chunks of these weights."""
+    found: dict[int, list[int]] = {}
+    for to, lo, hi, *_ in plan.steps(rank):
+        if to != NOBODY:
+            line = found.setdefault(to, [0, 0])
+            line[0] += 1
+            line[1] += sum(weights[lo:hi])
+    return [(to, *line) for to, line in found.items()]
+
+
+@lru_cache(maxsize=256)
+def chunk_weights(plan: Plan, length: int, itemsize: int) -> tuple[int, ...]:
+    """Bytes of each chunk of a vector. In a half, chunk c is the part of the rank that owns it."""
+    parts = itemsize * np.diff(cut(length, plan.chunks))
+    return tuple((parts if plan.owner is None else parts[plan.owner]).tolist())

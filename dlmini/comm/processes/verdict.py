@@ -1,0 +1,93 @@
+"""From the answers of the ranks to a result, or to the exception that says best what went wrong, and on which rank."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from typing import NamedTuple
+
+from dlmini.comm.channels import name_of
+from dlmini.comm.errors import Deadlock, RankFailed, Unreceived
+from dlmini.comm.processes.answers import Died, Exited, Raised, Returned, Silent, Stopped
+from dlmini.comm.processes.pool import Pool
+
+
+class Wait(NamedTuple):
+    """One waiting rank: what it does, whom it waits for, and where in its program."""
+
+    rank: int
+    what: str
+    on: tuple[int, ...]
+    where: str
+
+
+def judge(pool: Pool, timeout: float | None) -> list[Returned]:
+    """All answers by rank; or raise for the first that is a failure."""
+    answers = pool.answers
+    for rank, answer in answers.items():
+        if isinstance(answer, Raised):
+            raise raised(rank, answer)
+        if isinstance(answer, Exited):
+            raise RankFailed(f"rank {rank} left by sys.exit({answer.code})\n{answer.trace}", rank)
+        if isinstance(answer, Died):
+            raise RankFailed(f"rank {rank} {ended(answer.code)}{quoted(answer.words)}", rank)
+    if not pool.succeeded():
+        raise deadlock(answers) if pool.stuck else too_late(answers, timeout)
+    found = [answers[rank] for rank in range(len(answers))]
+    if any(answer.unread for answer in found):
+        raise unreceived(found)
+    return found
+
+
+def raised(rank: int, answer: Raised) -> BaseException:
+    """The rank's own exception, with the rank and its traceback as a note."""
+    error = pickle.loads(answer.error) if answer.error else RankFailed(answer.text, rank)
+    if isinstance(error, MemoryError):
+        error = RankFailed(f"rank {rank} ran out of memory ({answer.text})", rank)
+    error.add_note(f"raised on rank {rank}:\n{answer.trace}")
+    return error
+
+
+def ended(code: int | None) -> str:
+    """A sentence about an exit code."""
+    if code is None or code >= 0:
+        return f"ended with exit code {code}, without an answer"
+    name = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
+    hint = "; if nobody did that on purpose, the machine ran out of memory" if name == "SIGKILL" else ""
+    return f"was killed by {name} (exit code {code}){hint}"
+
+
+def too_late(answers: dict[int, object], timeout: float | None) -> RankFailed:
+    """Time is up: who did not even stop when told to is the likely culprit."""
+    guilty = [rank for rank, answer in answers.items() if isinstance(answer, Silent)]
+    slow = guilty or [rank for rank, answer in answers.items() if isinstance(answer, Stopped)]
+    names = ", ".join(map(str, sorted(slow)))
+    return RankFailed(f"not finished after {timeout} s: rank {names}\n{whereabouts(answers)}", min(slow))
+
+
+def deadlock(answers: dict[int, object]) -> Deadlock:
+    waits = [Wait(rank, *answer) for rank, answer in sorted(answers.items()) if isinstance(answer, Stopped)]
+    return Deadlock(f"all ranks wait, and nothing can happen any more\n{whereabouts(answers)}", waits)
+
+
+def whereabouts(answers: dict[int, object]) -> str:
+    """Where each rank was when the run was given up."""
+    lines = []
+    for rank, answer in sorted(answers.items()):
+        if isinstance(answer, Stopped):
+            lines.append(f"rank {rank} {answer.what or 'has finished'}: {answer.where}")
+        elif isinstance(answer, Silent):
+            lines.append(f"rank {rank} is busy{quoted(answer.words)}")
+        else:
+            lines.append(f"rank {rank} has finished")
+    return "\n".join(lines)
+
+
+def quoted(words: str) -> str:
+    return f":\n{words.strip()}" if words else ""
+
+
+def unreceived(found: list[Returned]) -> Unreceived:
+    messages = [(*key, dest, n) for dest, answer in enumerate(found) for key, n in answer.unread.items()]
+    text = "; ".join(f"{n} of {name_of(channel)} from rank {s} to rank {d}" for s, channel, d, n in messages)
+    return Unreceived(f"all ranks have finished, but messages lie unread: {text}", messages)

@@ -1,0 +1,34 @@
+"""Imported once by the fork server, so that every worker is born with NumPy, Numba and compiled kernels.
+
+Nothing here may start a thread: the server is about to fork. And nothing may fail but with an ImportError, which the
+server survives: the workers will then meet the same error, and report it.
+"""
+
+import numpy as np
+
+from dlmini.comm.processes import worker  # noqa: F401  what a worker imports is imported here, once for all of them
+from dlmini.comm.processes.commons import Commons, nbytes
+from dlmini.comm.processes.habits import habits
+from dlmini.comm.processes.kernels.board import NOTHING, length
+from dlmini.comm.processes.sums import COMPILED, kernels
+
+
+def warm() -> None:
+    """Run every kernel with every signature, in a world of one rank."""
+    commons, use = Commons(bytearray(nbytes(1, 1)), 1, 1), kernels()
+    words, own, spare = commons.words, habits(0, commons, 1, 1), length(1) - 1
+    use.publish(words, own, spare, 1, 0, NOTHING)
+    use.look(words, spare)
+    use.enter(words, spare, 1.0, 1.0)
+    use.watch(words, own, np.array([spare]), np.array([0]), 1, 1)
+    use.meet(words, own, 0, 0.0)
+    for dtype in COMPILED:
+        x, out = np.ones(4, dtype), np.ones(4, dtype)
+        use.summing.allreduce(x, out, words, own, dtype.num, 0.0)
+        use.summing.reduce_scatter(x, out, words, own, dtype.num, 0.0)
+
+
+try:
+    warm()
+except Exception as error:
+    raise ImportError("the kernels of dlmini.comm cannot be run") from error

@@ -1,0 +1,181 @@
+"""The shared-memory kernels, their NumPy twins and an independent truth; ranks are threads on a private board."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlmini.comm.processes import plain
+from dlmini.comm.processes.commons import Commons, nbytes
+from dlmini.comm.processes.habits import habits
+from dlmini.comm.processes.kernels import board, summing, waiting
+
+RUN = 7
+
+
+def together(size, body, cores=2):
+    """body(rank, words, habits) on `size` threads that share a board; their results by rank."""
+    commons, found = Commons(bytearray(nbytes(size, 1)), size, 1), [None] * size
+
+    def live(rank):
+        found[rank] = body(rank, commons.words, habits(rank, commons, RUN, cores))
+
+    threads = [threading.Thread(target=live, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def vectors(size, n, dtype):
+    return [np.random.default_rng([rank, n]).standard_normal(n).astype(dtype) for rank in range(size)]
+
+
+def ring_order(xs, shift):
+    """The sum as the ring schedule adds: chunk c from rank c + shift on, around the ring."""
+    size, n = len(xs), len(xs[0])
+    out = np.empty_like(xs[0])
+    for c in range(size):
+        part = slice(c * n // size, (c + 1) * n // size)
+        total = xs[(c + shift) % size][part]
+        for k in range(1, size):
+            total = total + xs[(c + shift + k) % size][part]
+        out[part] = total
+    return out
+
+
+EVERY = {"numba": summing, "numpy": plain.Sums(), "mixed": plain.Sums(waiting.meet)}
+WAYS = pytest.mark.parametrize("way", EVERY.values(), ids=EVERY)
+
+
+@WAYS
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(
+    size=st.integers(2, 6),
+    n=st.sampled_from([0, 1, 5, 2047, 2048, 4095, 4096, 4097, 12_289]) | st.integers(0, 9000),
+    dtype=st.sampled_from(["f4", "f8"]),
+)
+def test_allreduce_adds_in_the_order_of_the_ring_to_the_bit(way, size, n, dtype):
+    xs = vectors(size, n, dtype)
+
+    def body(rank, words, own):
+        out = np.full(n, np.nan, dtype)
+        last = way.allreduce(xs[rank], out, words, own, out.dtype.num, float(rank))
+        again = np.full(n, np.nan, dtype)  # a second call meets the slots as the first has left them
+        way.allreduce(out, again, words, own, out.dtype.num, 0.0)
+        return last, out, again
+
+    truth = ring_order(xs, 0)
+    for last, out, again in together(size, body):
+        assert last == size - 1
+        assert out.tobytes() == truth.tobytes()
+        assert again.tobytes() == ring_order([truth] * size, 0).tobytes()
+
+
+@WAYS
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(
+    size=st.integers(2, 6),
+    n=st.sampled_from([0, 1, 5, 4096, 12_289, 30_001]) | st.integers(0, 9000),
+    dtype=st.sampled_from(["f4", "f8"]),
+)
+def test_reduce_scatter_gives_everyone_a_part_of_the_ring_s_sum(way, size, n, dtype):
+    xs, truth = vectors(size, n, dtype), ring_order(vectors(size, n, dtype), 1)
+
+    def body(rank, words, own):
+        out = np.full((rank + 1) * n // size - rank * n // size, np.nan, dtype)
+        return way.reduce_scatter(xs[rank], out, words, own, out.dtype.num, 0.0), out
+
+    found = together(size, body)
+    assert [last for last, _ in found] == [0.0] * size
+    assert np.concatenate([out for _, out in found]).tobytes() == truth.tobytes()
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+@pytest.mark.parametrize("cores", [1, 8], ids=["crowded", "roomy"])
+def test_nobody_leaves_a_meeting_before_all_have_come(way, cores):
+    came = []
+
+    def body(rank, words, own):
+        for turn in range(30):
+            came.append((turn, rank))
+            if way.meet(words, own, 5, float(turn)) != turn:
+                return "wrong time"
+            if len([one for one in list(came) if one[0] == turn]) < 4:
+                return "too early"
+        return "fine"
+
+    assert together(4, body, cores) == ["fine"] * 4
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+def test_a_meeting_for_different_purposes_is_refused_on_all_ranks(way):
+    found = together(3, lambda rank, words, own: way.meet(words, own, 5 if rank else 6, 0.0))
+    assert found == [board.MISMATCH] * 3
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+def test_a_meeting_ends_when_aborted_or_when_somebody_is_gone(way):
+    def aborted(rank, words, own):
+        if rank == 0:
+            words[board.ABORT] = RUN
+            return board.ABORTED
+        return way.meet(words, own, 5, 0.0)
+
+    def gone(rank, words, own):
+        if rank == 0:
+            way.publish(words, own, board.rank_words(0) + board.FINISHED, RUN, board.ALL, board.NOTHING)
+            return board.GONE
+        return way.meet(words, own, 5, 0.0)
+
+    assert together(2, aborted) == [board.ABORTED] * 2
+    assert together(2, gone) == [board.GONE] * 2
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+@pytest.mark.parametrize("cores", [1, 8], ids=["crowded", "roomy"])
+def test_a_watcher_sees_every_change_also_when_it_sleeps(way, cores):
+    """Two ranks hand a number to and fro: if one change were slept through, this would not end."""
+    word = [board.rank_words(2), board.rank_words(2) + board.LINE]
+
+    def body(rank, words, own):
+        theirs = np.array([word[1 - rank]])
+        for turn in range(1, 200):
+            if rank == 0:
+                way.publish(words, own, word[0], turn, 1, board.NOTHING)
+            while way.watch(words, own, theirs, np.array([turn - 1]), 1, 50) == board.NOTHING:
+                pass
+            if way.look(words, word[1 - rank]) != turn:
+                return "wrong number"
+            if rank == 1:
+                way.publish(words, own, word[1], turn, 0, board.NOTHING)
+        return "fine"
+
+    assert together(2, body, cores) == ["fine"] * 2
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+def test_a_watch_without_news_ends_by_itself(way):
+    def body(rank, words, own):
+        return way.watch(words, own, np.array([board.length(1) - 1]), np.zeros(1, np.int64), 1, 2)
+
+    assert together(1, body) == [board.NOTHING]
+
+
+@pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
+def test_who_comes_to_a_meeting_and_finishes_at_once_has_not_deserted_the_others(way):
+    """However late the others look: that it came counts, not that it is gone."""
+
+    def body(rank, words, own):
+        own[board.SPIN] = own[board.YIELDS] = 0
+        for run in range(RUN, RUN + 300):
+            own[board.RUN] = run
+            if way.meet(words, own, 5, 1.0) != 1.0:
+                return "deserted"
+            way.publish(words, own, board.rank_words(rank) + board.FINISHED, run, board.ALL, board.NOTHING)
+        return "fine"
+
+    assert together(3, body) == ["fine"] * 3

@@ -1,0 +1,232 @@
+"""Shared memory: named after its owner, swept when that is gone, made to fit; and the ring buffers in it."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections import deque
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlmini.comm import wire
+from dlmini.comm.processes import Processes, commons, shared
+from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.mailbox import Incoming, Outgoing
+from dlmini.comm.processes.shelf import LARGE, Shelf
+from dlmini.comm.processes.sources import edited, stamp
+
+files = pytest.mark.skipif(sys.platform == "win32", reason="segments have no files on Windows")
+
+
+def segments() -> list[Path]:
+    return list(shared.leftovers())
+
+
+@files
+def test_a_segment_lives_on_without_its_name():
+    mine, scale = shared.create(lambda scale: 4096 * scale)
+    theirs = shared.attach(mine.name, 4096 * scale)
+    mine.unlink()
+    mine.memory[7:9] = b"hi"
+    assert theirs.memory[7:9] == b"hi"
+    assert not Path(mine.name).exists()
+
+
+@files
+def test_segments_of_the_dead_are_swept_and_those_of_the_living_kept():
+    alive, _ = shared.create(lambda scale: 4096)
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    folder = shared.folders()[0]
+    dead = folder / f"dlmini-{child.pid}-{shared.born(child.pid)}-0"
+    dead.touch()
+    reborn = folder / f"dlmini-{os.getpid()}-{shared.born(os.getpid()) + 1}-0"  # the pid lives, but was born later
+    reborn.touch()
+    try:
+        assert shared.sweep() == [str(reborn)]
+        child.communicate()
+        assert shared.sweep() == [str(dead)]
+        assert Path(alive.name).exists()
+    finally:
+        alive.unlink()
+        for path in (dead, reborn):
+            path.unlink(missing_ok=True)
+
+
+@files
+def test_a_segment_whose_owner_lives_in_another_container_is_left_alone():
+    """Its pid says nothing here, but its lock does."""
+    import fcntl
+
+    path = shared.folders()[0] / "dlmini-999999999-1-0"
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert shared.sweep() == []
+    assert shared.sweep() == [str(path)]
+
+
+@files
+def test_files_that_only_look_like_segments_are_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(shared, "folders", lambda: [tmp_path])
+    (tmp_path / "dlmini-notes-of-mine").touch()
+    assert shared.sweep() == []
+
+
+def room(small: Path, nbytes: int):
+    """A statvfs after which a folder has so little left."""
+    real = os.statvfs
+    return lambda path: SimpleNamespace(f_bavail=nbytes, f_frsize=1) if Path(path) == small else real(path)
+
+
+@files
+def test_where_memory_is_small_buffers_are_smaller_and_then_lie_elsewhere(tmp_path, monkeypatch):
+    small, large = tmp_path / "small", tmp_path / "large"
+    small.mkdir()
+    large.mkdir()
+    monkeypatch.setattr(shared, "folders", lambda: [small, large])
+    for left, place, expected in ((2**20, small, 16), (2**18, small, 4), (2**16, small, 1), (100, large, 16)):
+        monkeypatch.setattr(shared.os, "statvfs", room(small, left))
+        segment, scale = shared.create(lambda scale: 2**16 * scale)
+        assert (Path(segment.name).parent, scale) == (place, expected)
+        segment.unlink()
+
+
+@files
+def test_a_mount_that_fills_up_is_noticed_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(shared, "folders", lambda: [tmp_path])
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shared, "fill", full)
+    with pytest.raises(MemoryError, match=r"0.1 MB of shared memory.*--shm-size"):
+        shared.create(lambda scale: 2**16 * scale)
+    assert not list(tmp_path.iterdir())
+
+
+@files
+@pytest.mark.parametrize("scale", [1, 4])
+def test_ranks_work_in_little_memory(scale, monkeypatch):
+    full = shared.create
+    monkeypatch.setattr(shared, "create", lambda nbytes: (full(lambda _: nbytes(scale))[0], scale))
+    from dlmini.comm.processes.pool import Pool
+
+    monkeypatch.setattr("dlmini.comm.processes.borrow", Pool)
+    monkeypatch.setattr("dlmini.comm.processes.give_back", Pool.end)
+
+    def program(comm):
+        x = np.arange(300_000.0, dtype=np.float32)
+        comm.send(1 - comm.rank, x)
+        same = np.array_equal(comm.recv(1 - comm.rank), x), np.array_equal(comm.allreduce(x), 2 * x)
+        return *same, np.array_equal(comm.bcast(x), x), len(comm.reduce_scatter(x))
+
+    assert Processes(2).run(program).values == [(True, True, True, 150_000)] * 2
+
+
+@files
+def test_after_a_start_no_name_is_left():
+    Processes(2).run(lambda comm: None)
+    assert not [path for path in segments() if f"-{os.getpid()}-" in path.name]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 64])
+@pytest.mark.parametrize("scale", [1, 16])
+def test_nothing_on_the_commons_overlaps(size, scale):
+    memory = bytearray(commons.nbytes(size, scale))
+    ground = commons.Commons(memory, size, scale)
+    words = dict(board.ring_words(size))
+    ends = [first + board.LINE * (1 + len(board.readers(*pair, size))) for pair, first in words.items()]
+    assert list(words.values()) == [board.rank_words(size), *ends[:-1]]
+    assert ends[-1] == board.port_word(size, 0)
+    assert board.port_word(size, board.ports(size) - 1) == board.length(size) - 1
+    rings = np.frombuffer(ground.rings, np.uint8)
+    start = np.frombuffer(memory, np.uint8).ctypes.data
+    assert rings.ctypes.data - start >= 8 * board.length(size)
+    assert rings.ctypes.data - start + len(rings) <= ground.slots
+    assert ground.slots + 2 * (size + 1) * ground.block <= len(memory)
+
+
+def ring(capacity: int, readers: int):
+    """A ring buffer in one process: a writer and its readers, without anybody to wake."""
+    words, data = [0] * (2 + readers), memoryview(bytearray(capacity))
+    heads = list(range(2, 2 + readers))
+
+    def announce(word, value, wanted=None):
+        words[word] = value
+
+    out = Outgoing(data, words, 0, heads, words.__getitem__, announce)
+    return out, [Incoming(0, data, 0, head, words.__getitem__, announce) for head in heads]
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    st.lists(st.integers(0, 700), max_size=12),
+    st.integers(64, 400),
+    st.integers(1, 3),
+    st.lists(st.integers(-1, 2), max_size=60),
+)
+def test_letters_of_any_length_come_out_of_a_ring_as_they_went_in(lengths, capacity, readers, order):
+    """Whoever reads when, and however small the buffer is: nothing is lost, doubled or overtaken."""
+    out, boxes = ring(capacity, readers)
+    letters, waiting = [], deque(lengths)
+    got = [[] for _ in boxes]
+
+    def send():
+        payload = bytes(np.random.default_rng(len(letters)).integers(0, 256, waiting.popleft(), np.uint8))
+        envelope = wire.Envelope(len(letters), 0.5, 3, len(payload))
+        letters.append((envelope, b"hdr", payload))
+        out.push([envelope.to_bytes() + b"hdr", payload])
+
+    def read(i):
+        for letter in boxes[i].letters:
+            if letter is None:
+                return
+            got[i].append((letter[0], letter[1], bytes(letter[2])))
+
+    for who in order:
+        if who >= 0:
+            read(who % readers)
+        elif waiting:
+            send()
+        out.flush()
+    while waiting:
+        send()
+    while out.left or any(len(one) < len(letters) for one in got):
+        for i in range(readers):
+            read(i)
+        out.flush()
+    assert got == [letters] * readers
+
+
+def test_a_file_counts_as_edited_when_it_changed_or_is_gone(tmp_path):
+    one, two, three = (tmp_path / name for name in ("one.py", "two.py", "three.py"))
+    for path in (one, two, three):
+        path.write_text("x = 1\n")
+    known = {str(path): stamp(str(path)) for path in (one, two, three)}
+    assert edited(known) == []
+    two.write_text("x = 22\n")
+    three.unlink()
+    assert edited(known) == [str(two), str(three)]
+
+
+def test_a_large_result_is_used_again_only_when_nobody_holds_it():
+    shelf, size = Shelf(), LARGE // 4 + 1
+
+    def where(array):
+        return array.__array_interface__["data"][0]
+
+    one, two = shelf.empty(size, np.dtype("f4")), shelf.empty(size, np.dtype("f4"))
+    places, view = [where(one), where(two)], one[5:9].reshape(2, 2)
+    del one, two
+    again = where(shelf.empty(size, np.dtype("f4")))
+    del view
+    at_last = where(shelf.empty(size, np.dtype("f4")))
+    other = where(shelf.empty(size, np.dtype("i4")))
+    assert again == places[1] != places[0]
+    assert at_last == places[0]
+    assert other not in places
+    assert shelf.empty(3, np.dtype("f8")).shape == (3,)
