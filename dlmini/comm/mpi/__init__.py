@@ -1,0 +1,80 @@
+"""Ranks of MPI, for those who outgrow one machine; no system-wide MPI is needed (`pip install "dlmini[mpi]"`).
+
+notebook, script:    Mpi(8) or Mpi(60, hosts=["a", "b:16"])    each run starts mpiexec and ends it
+inside mpiexec:      Mpi()                                     the ranks that are already there
+
+start.py   which mpiexec, with which words          comm.py    a rank as a Comm: messages, mailboxes, waiting
+guard.py   a process that ends it, whatever happens native.py  MPI's own collectives
+job.py     one run, seen from the notebook          clock.py   clocks aligned by ping-pong
+rank.py    one run, seen from a rank                world.py   ranks that somebody else started
+line.py    the connection between the two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dlmini.comm.launch import Results
+from dlmini.comm.mpi.start import missing, placed, rank_here
+from dlmini.events import Event
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """`size` ranks of MPI, one process each, one thread each.
+
+    hosts     names of machines, as `name` or `name:ranks`; without numbers the ranks are spread evenly, in order.
+              Each needs this Python and dlmini at the same path, and must be reachable by ssh without a password.
+    timeout   seconds after which a run is given up.
+    options   further words for mpiexec, as its manual has them.
+
+    A start costs about a second: put many experiments into one program, or use Processes on one machine.
+    """
+
+    size: int | None = None
+    hosts: tuple[str, ...] | None = None
+    timeout: float | None = None
+    options: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if missing():
+            raise ModuleNotFoundError(missing())
+        if isinstance(self.hosts, str):
+            raise TypeError(f'hosts is a list of names, not one string; write hosts=["{self.hosts}"]')
+        found = self._found() if rank_here() >= 0 else self._asked()
+        fields = {"size": found, "hosts": tuple(self.hosts) if self.hosts else None, "options": tuple(self.options)}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        if self.hosts:
+            placed(self.size, self.hosts)  # says so if they do not fit
+
+    def _asked(self) -> int:
+        if self.size is None:
+            raise ValueError("Mpi() finds its ranks only inside mpiexec; elsewhere say how many, as in Mpi(4)")
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ValueError(f"Mpi needs a whole number of ranks, at least 1, not {self.size!r}")
+        return self.size
+
+    def _found(self) -> int:
+        from dlmini.comm.mpi.world import size
+
+        if self.size in (None, size()):
+            return size()
+        raise ValueError(
+            f"Mpi({self.size}) inside an mpiexec with {size()} ranks; use Mpi(), which takes what there is"
+        )
+
+    def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
+        """program(comm, *args) on every rank.
+
+        Inside mpiexec all ranks must call this; each gets the results of all, rank 0 alone the events.
+        """
+        if rank_here() >= 0:
+            from dlmini.comm.mpi.world import run_here
+
+            return run_here(program, args, listen)
+
+        from dlmini.comm.mpi.job import run_job
+
+        return run_job(self, program, args, listen)

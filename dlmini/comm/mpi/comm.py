@@ -1,0 +1,89 @@
+"""MpiComm: a rank of MPI as a `Comm`.
+
+The last thing a rank says to every other is that it has FINISHED. As letters of one rank come in their order, nothing
+of it is under way then: all can leave together, and who waits for it in vain can say so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from mpi4py import MPI
+
+from dlmini.comm.channels import ANY, name_of
+from dlmini.comm.errors import Unserved
+from dlmini.comm.mpi.clock import offset_to_rank_0
+from dlmini.comm.mpi.mail import Mail
+from dlmini.comm.mpi.native import Native
+from dlmini.events import Event
+
+FINISHED = -(2**31)  # a channel that neither programs nor collectives use
+
+
+class MpiComm(Native):
+    """The ranks of an MPI communicator; `tell` takes the events away. Time 0 is when rank 0 came here."""
+
+    def __init__(self, mpi: MPI.Comm, tell: Callable[[Event], None]):
+        super().__init__(mpi.rank, mpi.size)
+        self._mpi, self._mail, self._tell = mpi, Mail(mpi), tell
+        self._zero = offset_to_rank_0(mpi, time.perf_counter)
+        self._zero += mpi.bcast(-self.now())
+
+    def now(self) -> float:
+        return time.perf_counter() + self._zero
+
+    def _post(self, dest: int, channel: int, message) -> int:
+        return self._mail.post(dest, channel, message, self.now())
+
+    def _take(self, source: int, channel: int) -> tuple[object, float]:
+        box = self._mail.boxes[channel][source]
+        self._mail.until(lambda: box[0].here() if box else self._silent(source))
+        if not box:
+            raise Unserved(deserted(self.rank, source, channel))
+        return box.popleft().open()
+
+    def _take_any(self, channel: int) -> tuple[int, object, float]:
+        boxes = self._mail.boxes[channel]
+        self._mail.until(lambda: self._mail.here(channel) or not (any(boxes.values()) or self._others()))
+        if not any(boxes.values()):
+            raise Unserved(deserted(self.rank, ANY, channel))
+        source = self._mail.here(channel)[0]
+        return source, *self._take(source, channel)
+
+    def _ready(self, source: int, channel: int) -> bool:
+        while self._mail.fetch():
+            pass
+        here = self._mail.here(channel)
+        return bool(here) if source == ANY else source in here
+
+    # ---- the end ----
+
+    def _finished(self) -> dict[int, int]:
+        """Ranks that have finished, and how many native collectives they had called."""
+        boxes = self._mail.boxes[FINISHED]
+        return {source: box[0].open()[0] for source, box in boxes.items()}
+
+    def _silent(self, source: int) -> bool:
+        """Will nothing more come from there?"""
+        return source == self.rank or source in self._mail.boxes[FINISHED]
+
+    def _others(self) -> bool:
+        """May anything more come from anybody?"""
+        return len(self._mail.boxes[FINISHED]) < self.size - 1
+
+    def close(self) -> dict[tuple[int, int], int]:
+        """Leave together, when all letters have come and MPI needs no memory of ours: the unread ones."""
+        for other in range(self.size):
+            if other != self.rank:
+                self._post(other, FINISHED, self.natives)
+        self._mail.until(lambda: not self._others())
+        self._mail.until(lambda: not self._mail.moving())
+        return {key: n for key, n in self._mail.unread().items() if key[1] != FINISHED}
+
+
+def deserted(rank: int, source: int, channel: int) -> str:
+    if source == rank:
+        return f"rank {rank} waits for {name_of(channel)} from itself, but has not sent it"
+    who = "anybody, but all others have" if source == ANY else f"rank {source}, which has"
+    return f"rank {rank} waits for {name_of(channel)} from {who} finished without sending it"
