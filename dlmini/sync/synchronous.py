@@ -1,0 +1,55 @@
+"""Everybody waits for everybody: after each step, or after `period` steps alone."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class BulkSynchronous:
+    """Talk after every step.
+
+        w -= optimiser(mean over workers of the gradient)
+    The raw gradient travels and the optimiser acts on the mean, so N workers with batches of B do exactly what one
+    worker with a batch of N B would do. One exchange per step.
+    Valiant, A bridging model for parallel computation, 1990.
+    """
+
+    staleness: ClassVar[float] = 0
+    local: ClassVar[bool] = False  # who steps: the worker alone (True), or everybody on what was exchanged
+    late: ClassVar[bool] = False
+
+    def period(self, t: int) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class LocalSGD:
+    """Learn alone for `steps` steps, then average what was learned.
+
+        w -= mean over workers of the change that each made
+    The optimiser acts in each worker, the change of weights travels: one exchange per `steps` steps.
+    textbook: step, then average; with steps=1 and SGD it is BulkSynchronous.
+    seed: average the weights before the last step, then take that step alone (Tolstobrov 2022, Algorithm 1); workers
+    always differ by one step. post: until round `post` talk after every step (post-local SGD, Lin et al. 2020).
+    Stich, Local SGD converges fast and communicates little, 2019.
+    """
+
+    steps: int = 4
+    variant: str = "textbook"
+    post: int = 0
+    staleness: ClassVar[float] = 0
+    local: ClassVar[bool] = True
+
+    def __post_init__(self):
+        if self.steps < 1 or self.post < 0:
+            raise ValueError(f"{self}: steps must be at least 1 and post at least 0")
+        if self.variant not in ("textbook", "seed"):
+            raise ValueError(f"LocalSGD has the variants 'textbook' and 'seed', not {self.variant!r}")
+
+    @property
+    def late(self) -> bool:
+        """Whether the last step of a round is taken after the exchange."""
+        return self.variant == "seed"
+
+    def period(self, t: int) -> int:
+        return 1 if t < self.post else self.steps

@@ -1,0 +1,62 @@
+"""What is to be learned: a model, its data, its loss. Immutable, and shared by all ranks of a process."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlmini.data import Batch, Dataset, split_iid, stream
+from dlmini.nn import Model
+
+
+@dataclass(frozen=True)
+class Classify:
+    """A network that learns labels.
+
+    batch: images per worker and step. split(rows, parts, seed) deals the rows out: split_iid, or split_by_label and
+    split_dirichlet for workers whose data differ.
+    """
+
+    model: Model
+    train: Dataset
+    test: Dataset
+    batch: int = 100
+    split: Callable = split_iid
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The arrays that the vector is made of, end to end."""
+        return tuple(shape for part in self.model.parts for shape in part)
+
+    @property
+    def flops(self) -> float:
+        """Operations of one gradient: forward, and twice as many back."""
+        return 3.0 * self.model.flops * self.batch
+
+    def initial(self, seed: int = 0) -> np.ndarray:
+        return self.model.initial(seed)
+
+    def batches(self, shard: int, of: int, seed: int) -> Iterator[Batch]:
+        """An endless stream of mini-batches for worker `shard` of `of`."""
+        rows = self.split(self.train, of, seed=seed)[shard]
+        return stream(self.train, min(self.batch, len(rows)), seed=seed, rank=shard, part=rows, reuse=True)
+
+    def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray) -> float:
+        loss = self.model.loss_and_grad(w, batch.x, batch.y, grad, batch.key)
+        if not np.isfinite(loss):
+            raise FloatingPointError(f"worker {batch.key[1]}: the loss became {loss}; {self.culprit(grad)}")
+        return loss
+
+    def culprit(self, grad: np.ndarray) -> str:
+        """Which layer's gradient broke first, and what to do."""
+        for i in reversed(range(len(self.model.layers))):
+            if not all(np.isfinite(part).all() for part in self.model.views(grad)[i]):
+                return f"the gradient of layer {i}, {self.model.layers[i]!r}, is not finite: lower the learning rate"
+        return "lower the learning rate"
+
+    def evaluate(self, w: np.ndarray) -> dict[str, float]:
+        return self.model.evaluate(w, self.test.scaled().x, self.test.y)
