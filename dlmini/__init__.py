@@ -19,6 +19,21 @@ _ROOMS = {
         "read_idx read_cifar read_folders fetch blobs spirals shapes VAIHINGEN"
     ),
     "alone": "train_alone",
+    "compression": (
+        "None_ Half BFloat16 Int8 Deflate QSGD OneBit Sign EFSign TernGrad Threshold TopK RandomK Strom DGC "
+        "PerLayer Feedback NotFinite"
+    ),
+    "comm.launch": "launch",
+    "comm.network": "gigabit ten_gigabit infiniband wifi home_internet nvlink_island shared_memory",
+    "comm.schedules": "native ring tree doubling halving_doubling naive Hierarchical",
+    "comm.processes": "Processes",
+    "comm.mpi": "Mpi",
+    "sim": "Simulated Cluster explore replay price",
+    "sync": "BulkSynchronous LocalSGD Asynchronous StaleSynchronous",
+    "topology": "AllReduce ParameterServer Gossip spectral_gap",
+    "recipe": "Recipe",
+    "task": "Classify",
+    "run": "train",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)

@@ -1,4 +1,4 @@
-"""The command line: `dlmini train | data | warm-up`. Text becomes objects here and nowhere else."""
+"""The command line: `dlmini train | data | warm-up`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ app.add_typer(data, name="data")
 console = Console()
 
 MODELS = "softmax_regression, mlp, lenet, cifar_net or volunteer_net"
-OPTIMIZERS = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # and usual rates
+RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones
+
+SHOWN = 16  # ranks whose time is shown
 
 
 def main() -> None:
     """Run, and turn errors that a person can mend into one sentence."""
     try:
         app()
-    except (ValueError, TypeError, OSError, FloatingPointError) as error:
+    except (ValueError, TypeError, OSError, ImportError, FloatingPointError) as error:
         console.print(f"[red]error:[/red] {error}", highlight=False)
         raise SystemExit(1) from error
 
@@ -33,62 +35,118 @@ def about() -> None:
     """dlmini: distributed training of neural networks, small enough to read."""
 
 
-def choose(kind: str, name: str, table: dict):
-    """The entry called `name`, or a sentence that lists the others."""
-    found = table.get(name.replace("-", "_"))
-    if found is None:
-        raise ValueError(f"there is no {kind} called {name!r}; choose one of {', '.join(table)}")
-    return found
-
-
-def make_optimizer(name: str, rate: float | None):
-    from dlmini import optim
-
-    usual = choose("optimiser", name, OPTIMIZERS)
-    kinds = {kind.lower(): getattr(optim, kind) for kind in ("SGD", "Momentum", "Nesterov", "Adagrad", "Adam")}
-    return kinds[name](usual if rate is None else rate)
-
-
 @app.command()
 def train(
     model: Annotated[str, typer.Option(help=MODELS)] = "lenet",
     data: Annotated[str, typer.Option(help="fashion-mnist, mnist, cifar10 or cifar100")] = "fashion-mnist",
     epochs: Annotated[int, typer.Option(min=1)] = 2,
-    batch: Annotated[int, typer.Option(min=1, help="images per step")] = 50,
-    optimizer: Annotated[str, typer.Option(help=", ".join(OPTIMIZERS))] = "momentum",
+    batch: Annotated[int, typer.Option(min=1, help="images per worker and step")] = 50,
+    optimizer: Annotated[str, typer.Option(help=", ".join(RATES))] = "momentum",
     rate: Annotated[float | None, typer.Option(help="learning rate; by default a usual one")] = None,
     seed: int = 0,
     threads: Annotated[int, typer.Option(min=1, help="threads that share each batch")] = 1,
     full: Annotated[bool, typer.Option(help="the published set, not the bundled part")] = False,
     save: Annotated[Path | None, typer.Option(help="write the weights to this .npz file")] = None,
+    workers: Annotated[int, typer.Option(help="more than one: train together")] = 1,
+    sync: Annotated[str, typer.Option(help="when to talk: bsp, local:16, async, ssp:3")] = "bsp",
+    topology: Annotated[str, typer.Option(help="with whom: allreduce, server:2, gossip:ring")] = "allreduce",
+    compress: Annotated[str, typer.Option(help="how briefly: none, int8, topk:0.01, threshold:keep=0.05")] = "none",
+    on: Annotated[str, typer.Option(help="simulated, processes or mpi")] = "processes",
+    network: Annotated[str | None, typer.Option(help="gigabit, wifi, infiniband ...")] = None,
+    out: Annotated[Path | None, typer.Option(help="write events and summary of a joint run to this new folder")] = None,
 ) -> None:
-    """Train a network in one process, with a live display."""
-    from dlmini.alone import Epoch, train_alone
+    """Train a network, alone or with workers, with a live display."""
+    from dlmini import words
     from dlmini.data import load
     from dlmini.nn import ZOO
 
-    build, chosen = choose("model", model, ZOO), make_optimizer(optimizer, rate)
-    training, test = load(data, full=full)
-    network = build(input=training.shape, classes=len(training.classes), threads=threads)
-    console.print(f"{model}: {network.size:,} parameters · {len(training):,} images of {data} · {chosen!r}")
+    if workers < 1:
+        raise ValueError(f"--workers {workers}: there must be at least one")
+    build, make = words.choose("model", model, ZOO), words.choose("optimiser", optimizer, words.OPTIMIZERS)
+    chosen = make(RATES[optimizer] if rate is None else rate)
+    sets = load(data, full=full)
+    net = build(input=sets[0].shape, classes=len(sets[0].classes), threads=threads)
+    console.print(f"{model}: {net.size:,} parameters · {len(sets[0]):,} images of {data} · {chosen!r}")
+    if workers == 1:
+        weights = alone(net, sets, chosen, epochs, batch, seed)
+    else:
+        pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
+        place = words.read_place(on, workers + pieces[1].servers, network)
+        weights = together(net, sets, chosen, epochs, batch, seed, pieces, place, out)
+    if save:
+        net.save(save, weights)
+        console.print(f"weights written to {save}")
+
+
+def alone(model, sets, optimizer, epochs, batch, seed):
+    """One process; returns the weights."""
+    from dlmini.alone import Epoch, train_alone
+
     start = time.perf_counter()
     with display() as progress:
         bar = progress.add_task("compiling", total=None)
-        for news in train_alone(network, training, test, chosen, epochs=epochs, batch=batch, seed=seed):
+        for news in train_alone(model, *sets, optimizer, epochs=epochs, batch=batch, seed=seed):
             if isinstance(news, Epoch):
-                progress.console.print(
+                say(
                     f"epoch {news.epoch + 1}: loss {news.loss:.3f} · test accuracy {news.accuracy:.1%} · "
-                    f"{news.speed:,.0f} images/s",
-                    highlight=False,
+                    f"{news.speed:,.0f} images/s"
                 )
             else:
                 text = f"epoch {news.epoch + 1}/{epochs}  loss {news.loss:.3f}  {news.speed:,.0f} images/s"
                 progress.update(bar, description=text, completed=news.step, total=news.steps)
-    console.print(f"[bold]{news.accuracy:.1%}[/bold] of {len(test):,} test images right after "
-                  f"{time.perf_counter() - start:.1f} s", highlight=False)  # fmt: skip
-    if save:
-        network.save(save, news.weights)
-        console.print(f"weights written to {save}")
+    spent = time.perf_counter() - start
+    say(f"[bold]{news.accuracy:.1%}[/bold] of {len(sets[1]):,} test images right after {spent:.1f} s")
+    return news.weights
+
+
+def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
+    """Workers on a transport; returns the weights of worker 0."""
+    from dlmini.events import Measured, Round
+    from dlmini.recipe import Recipe
+    from dlmini.run import train as start_run
+    from dlmini.task import Classify
+
+    sync, topology, compression = pieces
+    workers = place.size - topology.servers
+    per_epoch = max(1, len(sets[0]) // workers // batch // sync.period(10**9))
+    rounds = max(1, epochs * per_epoch)
+    recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, look=per_epoch, seed=seed)
+    say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
+    run, said = start_run(Classify(model, *sets, batch), recipe, place), 0
+    with display() as progress:
+        bar = progress.add_task("starting", total=rounds)
+        for event in run:
+            if isinstance(event, Measured):
+                say(f"round {event.t + 1}: test accuracy {event.accuracy:.1%} at {event.at:.2f} s")
+            elif isinstance(event, Round):
+                said += event.nbytes
+                if event.rank == 0:
+                    text = f"round {event.t + 1}  loss {event.loss:.3f}  {said / 1e6:,.1f} MB said"
+                    progress.update(bar, description=text, completed=event.t + 1)
+    report(run.result(), out)
+    return run.result().weights
+
+
+def report(outcome, out) -> None:
+    """Where the time went, rank by rank, and what was sent."""
+    say("[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting")
+    for rank, phases in enumerate(outcome.phases[:SHOWN]):
+        parts = {"blue": phases.compute, "red": phases.communication, "yellow": phases.waiting}
+        widths = {colour: round(40 * part / (sum(parts.values()) or 1)) for colour, part in parts.items()}
+        bar = "".join(f"[{colour}]{'█' * width}[/]" for colour, width in widths.items())
+        say(f"rank {rank:3}  {bar}  " + " + ".join(f"{part:.2f}" for part in parts.values()) + " s")
+    if len(outcome.phases) > SHOWN:
+        say(f"... and {len(outcome.phases) - SHOWN} ranks more")
+    say(
+        f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
+        f"{outcome.nbytes / 1e6:,.1f} MB"
+    )
+    if out:
+        say(f"events and summary written to {outcome.save(out)}")
+
+
+def say(text: str) -> None:
+    console.print(text, highlight=False)
 
 
 def display() -> Progress:
@@ -119,10 +177,12 @@ def listing() -> None:
 @app.command("warm-up")
 def warm_up() -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
+    import dlmini.compression.warm
+    import dlmini.nn.warm
     from dlmini import jit
-    from dlmini.nn.warm import warm
 
     start = time.perf_counter()
     with console.status("compiling kernels"):
-        warm()
-    console.print(f"kernels are ready in {jit.cache_root()} after {time.perf_counter() - start:.1f} s", highlight=False)
+        dlmini.nn.warm.warm()
+        dlmini.compression.warm.warm()
+    say(f"kernels are ready in {jit.cache_root()} after {time.perf_counter() - start:.1f} s")

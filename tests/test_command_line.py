@@ -1,5 +1,6 @@
 """The command line trains, lists, and turns mistakes into sentences."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from dlmini import mlp
+from dlmini import mlp, softmax_regression
 
 
 def dlmini(*words, **env):
@@ -43,6 +44,52 @@ def test_train_shows_progress_and_writes_weights(tmp_path):
 )
 def test_a_mistake_gets_a_sentence_and_no_traceback(words, advice, tmp_path):
     done = dlmini("train", *words, DLMINI_DATA=str(tmp_path), DLMINI_CACHE=str(tmp_path))
+    assert done.returncode == 1
+    assert advice in done.stdout.replace("\n", " ")
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("place", [("simulated", "--network", "gigabit"), ("processes",)])
+def test_workers_train_together_and_leave_files(tmp_path, place):
+    words = [
+        "--model",
+        "softmax_regression",
+        "--data",
+        "mnist",
+        "--epochs",
+        "1",
+        "--workers",
+        "3",
+        "--sync",
+        "local:4",
+        "--topology",
+        "gossip",
+    ]
+    more = ["--compress", "topk:0.1", "--on", *place, "--out", str(tmp_path / "run"), "--save", str(tmp_path / "w.npz")]
+    done = dlmini("train", *words, *more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "MB" in done.stdout
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["accuracy"] > 0.5
+    np.testing.assert_array_equal(
+        softmax_regression().load(tmp_path / "w.npz"), np.load(tmp_path / "run" / "weights.npy")
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("--workers", "0"), "at least one"),
+        (("--workers", "2", "--sync", "sometimes"), "choose one of bsp, local"),
+        (("--workers", "2", "--topology", "star"), "choose one of allreduce, server"),
+        (("--workers", "2", "--compress", "topk:2"), "above 0, at most 1"),
+        (("--workers", "2", "--sync", "ssp:3", "--on", "simulated"), "use ParameterServer"),
+        (("--workers", "2", "--on", "moon"), "choose one of simulated, processes, mpi"),
+        (("--workers", "2", "--on", "simulated", "--network", "pigeon"), "choose one of gigabit"),
+    ],
+)
+def test_a_wrong_piece_gets_a_sentence(words, advice):
+    done = dlmini("train", *words)
     assert done.returncode == 1
     assert advice in done.stdout.replace("\n", " ")
     assert "Traceback" not in done.stdout + done.stderr

@@ -1,0 +1,119 @@
+"""Words of the command line become the objects of a recipe, here and nowhere else.
+
+    local:16    gossip:ring,what=weights    threshold:keep=0.05    deflate:int8    allreduce:ring    server:2
+A word is a name, and after a colon what one would write between the brackets. A value may be such a word itself.
+"""
+
+from __future__ import annotations
+
+from dlmini import compression, optim, sync, topology
+from dlmini.comm import network, schedules
+
+SYNC = {
+    "bsp": sync.BulkSynchronous,
+    "local": sync.LocalSGD,
+    "async": sync.Asynchronous,
+    "ssp": sync.StaleSynchronous,
+}
+TOPOLOGY = {"allreduce": topology.AllReduce, "server": topology.ParameterServer, "gossip": topology.Gossip}
+COMPRESS = {
+    "none": compression.None_,
+    "half": compression.Half,
+    "bfloat16": compression.BFloat16,
+    "int8": compression.Int8,
+    "deflate": compression.Deflate,
+    "qsgd": compression.QSGD,
+    "one_bit": compression.OneBit,
+    "sign": compression.Sign,
+    "efsign": compression.EFSign,
+    "terngrad": compression.TernGrad,
+    "threshold": compression.Threshold,
+    "topk": compression.TopK,
+    "randomk": compression.RandomK,
+    "strom": compression.Strom,
+    "dgc": compression.DGC,
+}
+SCHEDULES = {
+    name: getattr(schedules, name) for name in ("native", "ring", "tree", "doubling", "halving_doubling", "naive")
+}
+OPTIMIZERS = {
+    "sgd": optim.SGD,
+    "momentum": optim.Momentum,
+    "nesterov": optim.Nesterov,
+    "adagrad": optim.Adagrad,
+    "adam": optim.Adam,
+}
+NETWORKS = network.PRESETS
+PLACES = ("simulated", "processes", "mpi")
+
+
+def choose(kind: str, name: str, table: dict):
+    """The entry called `name`, or a sentence that lists the others."""
+    found = table.get(name.replace("-", "_"))
+    if found is None:
+        raise ValueError(f"there is no {kind} called {name!r}; choose one of {', '.join(table)}")
+    return found
+
+
+def read(kind: str, text: str, table: dict, inner: dict | None = None):
+    """The object that `text` describes; values that are names of `inner` become its entries."""
+    name, _, rest = text.partition(":")
+    make = choose(kind, name, table)
+    given, named = [], {}
+    for word in filter(None, rest.split(",")):
+        key, equals, value = word.rpartition("=")
+        if equals:
+            named[key] = plain(value, inner)
+        else:
+            given.append(plain(word, inner))
+    try:
+        return make(*given, **named)
+    except TypeError as error:
+        raise ValueError(f"{kind} {text!r}: {error}; it is written {name}:value or {name}:key=value") from error
+
+
+def plain(text: str, inner: dict | None):
+    """A number, a truth value, an entry of `inner`, or the word itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    if text in ("true", "false"):
+        return text == "true"
+    found = (inner or {}).get(text)
+    return text if found is None else found() if isinstance(found, type) else found
+
+
+def read_sync(text: str):
+    return read("synchronisation", text, SYNC)
+
+
+def read_topology(text: str):
+    return read("topology", text, TOPOLOGY, SCHEDULES if text.startswith("allreduce") else None)
+
+
+def read_compression(text: str):
+    return read("compression", text, COMPRESS, COMPRESS)
+
+
+def read_place(text: str, ranks: int, network_name: str | None):
+    """Where to run: in virtual time, on worker processes or MPI ranks; on a named network where that has a meaning."""
+    link = choose("network", network_name, NETWORKS) if network_name else None
+    if text == "simulated":
+        from dlmini.sim.simulated import Simulated
+
+        return Simulated(ranks, link)
+    if text == "processes":
+        from dlmini.comm.processes import Processes
+
+        return Processes(ranks, network=link)
+    if text == "mpi" and link is None:
+        from dlmini.comm.mpi import Mpi
+
+        return Mpi(ranks)
+    if text == "mpi":
+        raise ValueError(
+            f"MPI uses the network that is there, so --network {network_name} has no meaning; leave it out"
+        )
+    raise ValueError(f"there is no place called {text!r}; choose one of {', '.join(PLACES)}")

@@ -1,0 +1,51 @@
+"""The words of the command line, and what they stand for."""
+
+import pytest
+
+from dlmini.comm.schedules import ring
+from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
+from dlmini.sync import Asynchronous, BulkSynchronous, LocalSGD, StaleSynchronous
+from dlmini.topology import AllReduce, Gossip, ParameterServer
+from dlmini.words import read_compression, read_sync, read_topology
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "meant"),
+    [
+        (read_sync, "bsp", BulkSynchronous()),
+        (read_sync, "local:16", LocalSGD(16)),
+        (read_sync, "local:4,seed,post=10", LocalSGD(4, "seed", post=10)),
+        (read_sync, "async", Asynchronous()),
+        (read_sync, "ssp:bound=2", StaleSynchronous(2)),
+        (read_topology, "allreduce", AllReduce()),
+        (read_topology, "allreduce:ring", AllReduce(ring)),
+        (read_topology, "server:3,quorum=2", ParameterServer(3, 2)),
+        (read_topology, "gossip", Gossip()),
+        (read_topology, "gossip:torus,what=weights", Gossip("torus", "weights")),
+        (read_topology, "gossip:ring", Gossip("ring")),
+        (read_compression, "threshold:keep=0.05", Threshold(keep=0.05)),
+        (read_compression, "topk:0.01", TopK(0.01)),
+        (read_compression, "qsgd:bits=2", QSGD(bits=2)),
+        (read_compression, "deflate:int8", Deflate(Int8())),
+        (read_compression, "dgc:nesterov=true", DGC(nesterov=True)),
+    ],
+)
+def test_a_word_becomes_its_object(read, text, meant):
+    assert read(text) == meant
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "advice"),
+    [
+        (read_sync, "bps", "choose one of bsp, local, async, ssp"),
+        (read_topology, "star", "choose one of allreduce, server, gossip"),
+        (read_topology, "gossip:cube", "choose one of ring, torus"),
+        (read_compression, "zip", "choose one of none, half"),
+        (read_compression, "topk:0", "above 0, at most 1"),
+        (read_sync, "local:0", "at least 1"),
+        (read_sync, "local:period=3", "local:value or local:key=value"),
+    ],
+)
+def test_a_wrong_word_gets_a_sentence(read, text, advice):
+    with pytest.raises(ValueError, match=advice):
+        read(text)
