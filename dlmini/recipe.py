@@ -65,6 +65,11 @@ class Recipe:
                 f"Gossip(what='weights') sends the weights whole, so {self.compression!r} would never be used; "
                 "mix updates, or leave the compression out"
             )
+        if self.feedback and not self.compression.wants_feedback:
+            raise ValueError(
+                f"{self.compression!r} needs no feedback: its errors average out by themselves, and kept ones may grow "
+                "for ever; leave feedback out"
+            )
         if self.outer is not None and not self.sync.local:
             raise ValueError("an outer optimiser acts after local steps: use LocalSGD with it, or drop it")
         if self.rounds < 1:
