@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dlmini.terminal import alone, console, line, say, table, together
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
 app.add_typer(data, name="data")
-console = Console()
 
 MODELS = "softmax_regression, mlp, lenet, cifar_net or volunteer_net"
 RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones
-
-SHOWN = 16  # ranks whose time is shown
 
 
 def main() -> None:
@@ -66,7 +63,7 @@ def train(
     chosen = make(RATES[optimizer] if rate is None else rate)
     sets = load(data, full=full)
     net = build(input=sets[0].shape, classes=len(sets[0].classes), threads=threads)
-    console.print(f"{model}: {net.size:,} parameters · {len(sets[0]):,} images of {data} · {chosen!r}")
+    say(f"{model}: {net.size:,} parameters · {len(sets[0]):,} images of {data} · {chosen!r}")
     if workers == 1:
         weights = alone(net, sets, chosen, epochs, batch, seed)
     else:
@@ -78,80 +75,41 @@ def train(
         console.print(f"weights written to {save}")
 
 
-def alone(model, sets, optimizer, epochs, batch, seed):
-    """One process; returns the weights."""
-    from dlmini.alone import Epoch, train_alone
-
-    start = time.perf_counter()
-    with display() as progress:
-        bar = progress.add_task("compiling", total=None)
-        for news in train_alone(model, *sets, optimizer, epochs=epochs, batch=batch, seed=seed):
-            if isinstance(news, Epoch):
-                say(
-                    f"epoch {news.epoch + 1}: loss {news.loss:.3f} · test accuracy {news.accuracy:.1%} · "
-                    f"{news.speed:,.0f} images/s"
-                )
-            else:
-                text = f"epoch {news.epoch + 1}/{epochs}  loss {news.loss:.3f}  {news.speed:,.0f} images/s"
-                progress.update(bar, description=text, completed=news.step, total=news.steps)
-    spent = time.perf_counter() - start
-    say(f"[bold]{news.accuracy:.1%}[/bold] of {len(sets[1]):,} test images right after {spent:.1f} s")
-    return news.weights
-
-
-def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
-    """Workers on a transport; returns the weights of worker 0."""
-    from dlmini.events import Measured, Round
-    from dlmini.recipe import Recipe
-    from dlmini.run import train as start_run
+@app.command("compare")
+def compare_command(
+    only: Annotated[str, typer.Option(help="numbers of configurations, such as 1,9; all by default")] = "",
+    workers: Annotated[int, typer.Option(min=1)] = 16,
+    model: Annotated[str, typer.Option(help=MODELS)] = "lenet",
+    data: Annotated[str, typer.Option(help="fashion-mnist, mnist, cifar10 or cifar100")] = "fashion-mnist",
+    epochs: Annotated[int, typer.Option(min=1)] = 8,
+    batch: Annotated[int, typer.Option(min=1, help="images per worker and step")] = 20,
+    rate: Annotated[float, typer.Option(help="of SGD")] = 0.05,
+    on: Annotated[str, typer.Option(help="simulated, processes or mpi")] = "simulated",
+    network: Annotated[str | None, typer.Option(help="gigabit, wifi, infiniband ...")] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="with other seeds: mean and spread")] = 1,
+    out: Annotated[Path | None, typer.Option(help="write table.csv to this new folder")] = None,
+) -> None:
+    """Compare the ten configurations of Tolstobrov 2022 (or some of them) under equal conditions."""
+    from dlmini import configurations, optim, words
+    from dlmini.data import load
+    from dlmini.nn import ZOO
     from dlmini.task import Classify
 
-    sync, topology, compression = pieces
-    workers = place.size - topology.servers
-    per_epoch = max(1, len(sets[0]) // workers // batch // sync.period(10**9))
-    rounds = max(1, epochs * per_epoch)
-    recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, look=per_epoch, seed=seed)
-    say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
-    run, said = start_run(Classify(model, *sets, batch), recipe, place), 0
-    with display() as progress:
-        bar = progress.add_task("starting", total=rounds)
-        for event in run:
-            if isinstance(event, Measured):
-                say(f"round {event.t + 1}: test accuracy {event.accuracy:.1%} at {event.at:.2f} s")
-            elif isinstance(event, Round):
-                said += event.nbytes
-                if event.rank == 0:
-                    text = f"round {event.t + 1}  loss {event.loss:.3f}  {said / 1e6:,.1f} MB said"
-                    progress.update(bar, description=text, completed=event.t + 1)
-    report(run.result(), out)
-    return run.result().weights
-
-
-def report(outcome, out) -> None:
-    """Where the time went, rank by rank, and what was sent."""
-    say("[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting")
-    for rank, phases in enumerate(outcome.phases[:SHOWN]):
-        parts = {"blue": phases.compute, "red": phases.communication, "yellow": phases.waiting}
-        widths = {colour: round(40 * part / (sum(parts.values()) or 1)) for colour, part in parts.items()}
-        bar = "".join(f"[{colour}]{'█' * width}[/]" for colour, width in widths.items())
-        say(f"rank {rank:3}  {bar}  " + " + ".join(f"{part:.2f}" for part in parts.values()) + " s")
-    if len(outcome.phases) > SHOWN:
-        say(f"... and {len(outcome.phases) - SHOWN} ranks more")
-    say(
-        f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
-        f"{outcome.nbytes / 1e6:,.1f} MB"
-    )
+    sets = load(data)
+    net = words.choose("model", model, ZOO)(input=sets[0].shape, classes=len(sets[0].classes))
+    place, task = words.read_place(on, workers, network), Classify(net, *sets, batch)
+    steps = max(1, epochs * (len(sets[0]) // workers // batch))
+    say(f"{workers} workers · {model} on {data} · {steps} steps of {batch} images each · {place!r}")
+    tables = []
+    for seed in range(repeat):
+        recipes = words.picked(configurations.ten(steps, optim.SGD(rate), seed=seed), only)
+        tables.append(configurations.compare(task, recipes, place, lambda row, outcome: say(line(row))))
+    rows = configurations.averaged(tables)
+    table(rows)
     if out:
-        say(f"events and summary written to {outcome.save(out)}")
-
-
-def say(text: str) -> None:
-    console.print(text, highlight=False)
-
-
-def display() -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-    return Progress(*columns, console=console, transient=True)
+        out.mkdir(parents=True)
+        configurations.write_csv([row for row, _ in rows], out / "table.csv")
+        say(f"written to {out / 'table.csv'}")
 
 
 @data.command("get")

@@ -117,3 +117,13 @@ def read_place(text: str, ranks: int, network_name: str | None):
             f"MPI uses the network that is there, so --network {network_name} has no meaning; leave it out"
         )
     raise ValueError(f"there is no place called {text!r}; choose one of {', '.join(PLACES)}")
+
+
+def picked(table: dict[int, object], only: str) -> dict[int, object]:
+    """The entries whose numbers stand in `only`, such as 1,9; all if it is empty."""
+    if not only:
+        return table
+    try:
+        return {number: table[number] for number in map(int, only.split(","))}
+    except (KeyError, ValueError):
+        raise ValueError(f"--only {only}: give numbers from {min(table)} to {max(table)}, such as 1,9") from None

@@ -95,6 +95,15 @@ def test_a_wrong_piece_gets_a_sentence(words, advice):
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def test_configurations_are_compared_and_kept(tmp_path):
+    words = ["--model", "softmax_regression", "--data", "mnist", "--workers", "4", "--epochs", "2", "--only", "1,9"]
+    done = dlmini("compare", *words, "--network", "gigabit", "--repeat", "2", "--out", str(tmp_path / "table"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "±" in done.stdout
+    assert (tmp_path / "table" / "table.csv").read_text().count("\n") == 3
+    assert "numbers from 1 to 10" in dlmini("compare", "--only", "11").stdout
+
+
 def test_data_list_names_every_set():
     done = dlmini("data", "list")
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["fashion-mnist", "mnist", "cifar10", "cifar100"]

@@ -28,8 +28,9 @@ MAY = {
     "task": {"nn", "data"},
     "loop": {"events", "topology.turn"},
     "run": {"loop", "recipe", "comm", "sim", "events"},
+    "configurations": {"run", "recipe", "sync", "topology", "compression"},
 }
-ANYTHING = {"__init__", "__main__", "cli", "words"}
+ANYTHING = {"__init__", "__main__", "cli", "words", "terminal"}
 ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": "show", "ipywidgets": "show", "greenlet": "sim"}
 
 
