@@ -36,7 +36,7 @@ def per_message(ranks: int) -> float:
     few, many = ROUNDS[ranks]
 
     def run(rounds: int) -> float:
-        return min(seconds(lambda: launch(talk, Simulated(ranks, log=True), (rounds,))) for _ in range(5))
+        return min(seconds(lambda: launch(talk, Simulated(ranks, log=True), (rounds,))) for _ in range(9))
 
     return (run(many) - run(few)) / (many - few) / ranks * 1e6
 

@@ -66,6 +66,7 @@ def test_a_run_ends_when_the_test_error_rises(task):
     assert min(losses) == losses[-6]
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_what_goes_wrong_in_a_rank_reaches_the_caller(task):
     run = train(task, Recipe(optimizer=SGD(1e30), rounds=50), Simulated(2))
     with pytest.raises(FloatingPointError, match="lower the learning rate"), np.errstate(all="ignore"):

@@ -20,6 +20,7 @@ class Comm(Booking, Collectives):
 
     __slots__ = ("rank", "size")
     context = WORLD
+    life = 0  # how often this rank has died and come back
 
     def __init__(self, rank: int, size: int):
         super().__init__(rank)

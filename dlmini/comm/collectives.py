@@ -42,7 +42,7 @@ class Collectives:
         return [x if source == root else self._recv(source, GATHER) for source in range(self.size)]
 
     def allgather(self, x, how=native) -> list:
-        """Every rank's message by rank, on every rank. Messages may be of any kind and of different sizes."""
+        """Every rank's message by rank, on every rank: of any kind, of different sizes; one's own is not copied."""
         if how is native:
             return self._native_allgather(x)
         return self._gather_all(plan_of(how, "allgather", self.size), x)

@@ -6,7 +6,7 @@ sends lies in the agenda until its time comes. Only `recv_any` and `poll`, whose
 meanwhile, first let the world catch up.
 
 One event per message: its first byte reaching the next port that others use too. Ports serve in the order of time;
-ties are broken by hash((seed, sender, time)): fair, free of state, and another legal order for another seed.
+ties are broken by hash((hash((seed, sender)), time)): fair, free of state, and another legal order for another seed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dlmini.comm.network import INNER, SHARED
 from dlmini.sim.agenda import FIRST, LAST, Agenda
 from dlmini.sim.cluster import Cluster
 
-TIE = 2.0**-63  # hashes have 64 bits, so ties are between -1 and 1
+SHIFT, TIE = 34, 2.0**-29  # of a hash's 64 bits the upper 30 make a tie between -1 and 1: quick to convert and compare
 
 
 class Errand:
@@ -118,11 +118,11 @@ class Engine:
             tail = (tail if tail > free else free) + latency
             if hop + 1 < len(ports):
                 head = start + latency
-                tie = hash((self.seed, lane.source.rank, head)) * TIE
+                tie = (hash((lane.salt, head)) >> SHIFT) * TIE
                 self.agenda.push(head, (tie, serial, lane, hop + 1, data, nbytes, sent, tail, code, lasti))
                 return None
         if self.log is not None:
-            self.log.append((sent, tail, lane, nbytes, code, lasti))
+            self.log.append((sent, tail, lane.ends, nbytes, code, lasti))
         rank, lane.seen = lane.dest, serial
         if rank.wants is lane:
             rank.wants, rank.given, rank.here = None, event, tail

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 DATA, NBYTES, SENT, CODE, LASTI = 4, 5, 6, 8, 9
 
 
-SLOTS = "box channel departed dest last latency line own per_byte ports queue seen source to"
+SLOTS = "box channel departed dest ends first last latency line origin own per_byte ports queue salt seen source to"
 
 
 class Lane:
@@ -24,7 +24,8 @@ class Lane:
     __slots__ = tuple(SLOTS.split())
 
     def __init__(self, engine, source, dest, channel: int):
-        self.source, self.dest, self.to, self.channel = source, dest, dest.rank, channel
+        self.source, self.dest, self.channel = source, dest, channel
+        self.origin, self.to, self.ends = source.rank, dest.rank, (source.rank, dest.rank, channel)
         self.line = source.ledger.line(dest.rank, channel)
         self.box: list[tuple] = []  # letters, in the order of sending
         self.queue: Queue | None = None
@@ -32,6 +33,7 @@ class Lane:
         self.ports = engine.cluster.network.route(source.rank, dest.rank, engine.size)
         first = engine.ports[self.ports[0]] if self.ports else None
         self.own = first is not None and first.owner == source.rank
+        self.first, self.salt = self.ports[0] if self.ports else None, hash((engine.seed, source.rank))
         self.latency, self.per_byte = (first.latency, first.per_byte) if first else (0.0, 0.0)
 
     def lost(self, gone) -> object | None:

@@ -74,6 +74,9 @@ class Lives:
         self.results[rank.rank], rank.state, rank.clock = None, "dead", rank.dies
         rank.emit(Fault("crashed", f"rank {rank.rank} died at {rank.dies:.6g} s"))
         rank.dies = NEVER
+        if rank.stream is not None and rank.stream.greenlet is not None:
+            self.engine.soon(Errand(self.engine, rank.stream.greenlet.throw))  # GreenletExit: with it dies its stream
+        rank.stream = None
         if self.returns(rank):
             self.engine.at(self.engine.cluster.back[rank.rank], Errand(self.engine, lambda: self.revive(rank)))
 

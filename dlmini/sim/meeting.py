@@ -32,7 +32,7 @@ class Ticket(Posted):
     def post(self) -> None:
         rank, context = self.rank, self.comm.context
         self.posted = rank.clock
-        self.nbytes = 0
+        self.brought, self.nbytes = self.x, 0
         if self.verb == "allgather":
             self.x, self.nbytes = copied(self.x)
         number = rank.posted[context] = rank.posted.get(context, 0) + 1
@@ -145,7 +145,7 @@ class Meeting:
         if self.verb == "barrier":
             return [None] * n
         if self.verb == "allgather":
-            return [[copied(x)[0] for x in xs] for _ in range(n)]
+            return [[t.brought if t is mine else copied(t.x)[0] for t in self.tickets] for mine in self.tickets]
         total = xs[0] if isinstance(xs[0], Ghost) else added(self.plan, xs)
         if self.verb == "allreduce":
             return [total.copy() for _ in range(n)]

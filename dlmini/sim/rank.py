@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-
-from greenlet import getcurrent
 
 from dlmini.comm.base import Comm
 from dlmini.comm.group import Group
-from dlmini.comm.wire import copied
 from dlmini.events import Event
-from dlmini.sim.agenda import POST
 from dlmini.sim.cluster import Dice
-from dlmini.sim.engine import TIE, Engine
+from dlmini.sim.engine import Engine
 from dlmini.sim.lane import Lane, Queue
 from dlmini.sim.mailbox import Mailbox
-from dlmini.sim.places import outside
+from dlmini.sim.outbox import Outbox
 from dlmini.sim.together import Together
 
 NEVER = float("inf")
@@ -26,7 +21,7 @@ SLOTS = (
 )
 
 
-class Rank(Mailbox, Together, Comm):
+class Rank(Outbox, Mailbox, Together, Comm):
     """One simulated machine. Nobody but the rank itself moves its `clock`; `life` counts how often it has come back."""
 
     __slots__ = tuple(SLOTS.split())
@@ -70,53 +65,6 @@ class Rank(Mailbox, Together, Comm):
 
     def _charge_sum(self, nbytes: int) -> None:
         self.clock += nbytes * (self.engine.cluster.gamma / self.speed)
-
-    def _send(self, dest: int, message, channel: int) -> None:
-        engine, clock = self.engine, self.clock
-        if getcurrent() is not self.greenlet:
-            self._reject()
-        lane = self.out  # most often the way of the message before
-        if lane is None or lane.to != dest or lane.channel != channel:
-            lane = self._lane_to(dest, channel)
-        data, nbytes = copied(message)
-        frame = sys._getframe(2)
-        code, lasti = frame.f_code, frame.f_lasti
-        if not 0 <= channel < 2**31:  # sent by the library, for whom?
-            code, lasti = self._line(frame)
-        engine.serial = serial = engine.serial + 1
-        if lane.own and self.plain:  # a port of my own: nobody else's message can come before this one
-            frees, out, latency = engine.free, lane.ports[0], lane.latency
-            free = frees[out]
-            start = clock if clock > free else free
-            frees[out] = free = start + nbytes * lane.per_byte
-            hop, head, tail = 1, start + latency, free + latency
-            tie = hash((engine.seed, self.rank, head)) * TIE
-        else:
-            hop, head, tail = 0, self._departure(lane), clock
-            tie = hash((engine.seed, self.rank, head)) * TIE + (POST if lane.ports else 0.0)
-        engine.agenda.push(head, (tie, serial, lane, hop, data, nbytes, clock, tail, code, lasti))
-        lane.last, self.clock = serial, clock + engine.overhead
-        self._book_sent(lane.line, nbytes, clock, self.clock)
-
-    def _lane_to(self, dest: int, channel: int) -> Lane:
-        lane = self.outs.get((dest, channel))
-        if lane is None:
-            lane = self.outs[dest, channel] = self.engine.ranks[dest]._lane_from(self.rank, channel)
-        self.out = lane
-        return lane
-
-    def _line(self, frame) -> tuple:
-        frame = outside(frame)
-        return frame.f_code, frame.f_lasti
-
-    def _departure(self, lane: Lane) -> float:
-        """When a message sets out: now, or later by the jitter of its link, but never before the one sent before it."""
-        self._alive()
-        if self.late is None or not lane.ports:
-            return self.clock
-        delay = lane.latency * self.engine.cluster.link_jitter * self.late.roll()
-        lane.departed = max(lane.departed, self.clock + delay)
-        return lane.departed
 
     @property
     def places(self) -> range:

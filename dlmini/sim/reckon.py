@@ -104,6 +104,17 @@ def chosen(compiled: bool):
     return kernels.advance
 
 
+def pass_ports(head, tail, size, free, last, lax, per_byte, latency) -> bool:
+    """All messages through their next port, each its own. True if none comes before the one that was there last."""
+    ordered = bool(((head > last) | lax).all())
+    last[:] = head
+    start = np.maximum(head, free)
+    free[:] = start + size * per_byte
+    head[:] = start + latency
+    tail[:] = np.maximum(tail, free) + latency
+    return ordered
+
+
 def advance(
     source, sends, lo, hi, add, weights, gamma, overhead, per_byte, latency, lax, free, last,
     clock, waiting, communication, compute, nbytes, size, sent, head, tail,
@@ -116,12 +127,7 @@ def advance(
     communication += clock - sent
     ordered = True
     for hop in range(len(free)):
-        ordered &= bool(((head > last[hop]) | lax[hop]).all())
-        last[hop] = head
-        start = np.maximum(head, free[hop])
-        free[hop] = start + size * per_byte[hop]
-        head[:] = start + latency[hop]
-        tail[:] = np.maximum(tail, free[hop]) + latency[hop]
+        ordered &= pass_ports(head, tail, size, free[hop], last[hop], lax[hop], per_byte[hop], latency[hop])
     j = np.flatnonzero(source < len(clock))
     k = source[j]
     called = clock[j]

@@ -37,10 +37,7 @@ class Record(NamedTuple):
 
 def records(log: list[tuple] | None) -> list[Record]:
     """The engine's log, readable."""
-    return [
-        Record(sent, here, lane.source.rank, lane.dest.rank, lane.channel, nbytes, place(code, lasti))
-        for sent, here, lane, nbytes, code, lasti in log or ()
-    ]
+    return [Record(sent, here, *ends, nbytes, place(*at)) for sent, here, ends, nbytes, *at in log or ()]
 
 
 @dataclass(eq=False)

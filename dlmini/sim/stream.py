@@ -81,7 +81,10 @@ class Stream(Rank):
         while self.jobs:
             job, self.phases = self.jobs[0], Phases()
             self.clock = job.begun = max(self.clock, job.posted)
-            job.result = ACTS[job.verb](self._seen_as(job.comm), job.plan, job.x)
+            try:
+                job.result = ACTS[job.verb](self._seen_as(job.comm), job.plan, job.x)
+            except Exception as error:  # it is the rank's, when it asks for the result
+                job.error = error
             job.share = self.phases
             self.jobs.popleft()
             job.end(self.clock)

@@ -48,7 +48,7 @@ class Posted(Pending):
     def __init__(self, comm, verb: str, plan: Plan, x):
         self.comm, self.rank, self.verb, self.plan, self.x = comm, getattr(comm, "world", comm), verb, plan, x
         self.posted = self.begun = self.ended = self.line = None
-        self.share, self.result, self.felt = Phases(), None, False
+        self.share, self.result, self.error, self.felt = Phases(), None, None, False
 
     def start(self) -> Posted:
         """Go on without it. From now on this rank's messages and its collectives may want a port at the same time."""
@@ -65,6 +65,8 @@ class Posted(Pending):
             self.rank._wait_for(self)
         if not self.felt:
             self._feel()
+        if self.error is not None:
+            raise self.error
         return self.result
 
     def _post(self) -> None:

@@ -65,6 +65,18 @@ def test_halves_scatter_the_sum_and_gather_the_parts(n, where):
 
 
 @pytest.mark.parametrize("where", TRANSPORTS)
+def test_one_s_own_message_comes_back_itself_and_the_others_as_copies(where):
+    def program(comm, shared):
+        x = np.full(3, comm.rank)
+        everything = comm.allgather(x)
+        return everything[comm.rank] is x, [y is z for y in everything for z in shared], shared.append(x)
+
+    for mine, others, _ in launch(program, TRANSPORTS[where](3), ([],)):
+        assert mine
+        assert sum(others) <= 1
+
+
+@pytest.mark.parametrize("where", TRANSPORTS)
 def test_broadcast_gather_and_barrier_work_for_any_root(where):
     def program(comm):
         comm.barrier()

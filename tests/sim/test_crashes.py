@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlmini.comm import DeadRank, launch
+from dlmini.comm import CommError, DeadRank, launch
 from dlmini.events import Fault
 from dlmini.sim import Cluster, Simulated
 
@@ -128,6 +128,22 @@ def test_a_fault_tolerant_program_goes_on_without_the_dead():
 
     results = launch(program, Simulated(4, Cluster(crash={2: 2.5})))
     assert results[0] == (4 * (1 + 3) + 2 * 2, [0, 1, 3])
+
+
+def test_a_posted_collective_dies_with_its_rank():
+    def program(comm):
+        comm.compute("work", None, flops=1e9 * comm.rank)
+        pending = comm.allreduce(np.ones(4), wait=False)
+        comm.compute("work", None, flops=3e9)
+        try:
+            return pending.wait()[0]
+        except CommError:  # rank 1 is dead, or the other has given up because of it
+            return "alone"
+
+    results = launch(program, Simulated(3, Cluster(crash={1: 1.5})))
+    assert results.values == ["alone", None, "alone"]
+    assert faults(results) == [("crashed", 1, 1.5)]
+    assert launch(program, Simulated(3, Cluster(crash={1: 1.5}, priced=False))) == results
 
 
 def test_crashes_are_the_same_for_the_same_seed():
