@@ -1,4 +1,4 @@
-"""Interleaved timing: each contender a few times in turn, so that a busy moment of the machine hits all alike."""
+"""Interleaved timing: each contender in turn, again and again, so that a busy moment of the machine hits all alike."""
 
 import statistics
 import time
@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 
 def interleaved(contenders: dict[str, Callable], reps: int = 15, warm: int = 2) -> dict[str, float]:
-    """The median seconds of one call of each contender."""
+    """The median seconds of one call of each contender.
+
+    Each timed call follows an untimed one of the same contender: it finds its own data in the cache, as in training,
+    and the threads of the contender before it have gone to sleep.
+    """
     for call in contenders.values():
         for _ in range(warm):
             call()
     times = {name: [] for name in contenders}
     for _ in range(reps):
         for name, call in contenders.items():
+            call()
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
