@@ -1,6 +1,7 @@
 """Ranks as real processes: the same results, books and errors as on any other transport."""
 
 import hashlib
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -15,7 +16,8 @@ from threads import Threads
 from dlmini.comm.errors import Deadlock, Unreceived, Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
-from dlmini.comm.processes import Processes
+from dlmini.comm.processes import Processes, birth, pickled
+from dlmini.comm.processes.pool import Pool
 from dlmini.comm.schedules import Hierarchical, doubling, halving_doubling, naive, ring, tree
 from dlmini.events import Round
 from dlmini.sim.simulated import Simulated
@@ -48,8 +50,7 @@ def every_collective(comm, dtype, ways, digest, vector):
     return [digest(one) for one in found]
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "dtype"), [*((size, "f4") for size in SIZES), (3, "f8"), (3, "i4")])
 def test_collectives_equal_those_of_other_transports_to_the_bit_and_to_the_byte(size, dtype):
     args = dtype, [ring, tree, doubling, halving_doubling, naive, Hierarchical(2)], digest, vector
     ours = launch(every_collective, Processes(size), args)
@@ -308,6 +309,16 @@ def test_without_compiled_kernels_the_results_are_the_same(mode):
         assert not done.returncode, done.stderr
         found[kernels] = done.stdout
     assert found[mode] == found["numba"]
+
+
+def test_where_there_is_no_fork_server_workers_are_spawned(monkeypatch):
+    monkeypatch.setattr(birth, "METHOD", "spawn")
+    pool = Pool(2)
+    try:
+        pool.run(pickled(lambda comm: comm.allreduce(np.ones(3))[0], (), None), print, False, 60)
+        assert [pickle.loads(answer.value) for answer in pool.answers.values()] == [2.0, 2.0]
+    finally:
+        pool.end()
 
 
 def test_a_receive_from_a_finished_rank_is_refused():

@@ -328,3 +328,8 @@ def test_failures_are_reported_within_a_second():
             launch(while_others_wait(fault), Processes(4))
         assert time.monotonic() - began < 1.0
         healthy(4)
+
+
+def test_a_rank_cannot_have_ranks_of_its_own():
+    with pytest.raises(RuntimeError, match=r"use comm\.group"):
+        launch(lambda comm: Processes(2), Processes(1))

@@ -18,7 +18,6 @@ class Birth(NamedTuple):
     segment: str
     nbytes: int
     scale: int
-    core: int | None  # to be pinned to
 
 
 class Task(NamedTuple):

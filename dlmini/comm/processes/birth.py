@@ -1,7 +1,11 @@
 """How workers come into the world: by a fork server that has run the kernels once, or as fresh processes.
 
 Never by forking this process: it may have threads. The fork server (Linux) imports `PRELOAD`, so its children have
-NumPy, Numba and compiled kernels from their first moment. Elsewhere every worker imports everything itself.
+NumPy, Numba and compiled kernels from their first moment. Elsewhere every worker imports everything itself. (Tested on
+Linux, there also by `spawn`.)
+
+Workers are not pinned to cores: it was measured to gain nothing, and on a shared machine it would make everybody's
+rank 0 queue for the same core.
 """
 
 from __future__ import annotations
@@ -10,28 +14,36 @@ import contextlib
 import os
 import sys
 import threading
-from itertools import count
+from importlib import import_module
 from types import ModuleType
 
 import multiprocess
 from multiprocess import forkserver
 
 from dlmini.comm.processes.answers import Birth
-from dlmini.comm.processes.habits import cores
 from dlmini.comm.processes.worker import serve
 
+METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 PRELOAD = ["dlmini.comm.processes.warm"]
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
 ALONE = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
 _starting = threading.RLock()
-_seats = count()
 
 
 def prepare() -> None:
     """Let the fork server warm up, so that the first call finds it ready. Returns at once."""
-    with nursery() as context:
-        if context.get_start_method() == "forkserver":
+    if multiprocess.current_process().daemon:
+        raise RuntimeError("a rank cannot have ranks of its own; use comm.group(...) to divide those that there are")
+    if METHOD == "forkserver":
+        with nursery():
             forkserver.ensure_running()
+
+
+def compile_once() -> None:
+    """Where every worker loads the kernels for itself, let this process compile them first, not all at once."""
+    if METHOD == "spawn":
+        for module in PRELOAD:
+            import_module(module)
 
 
 def born(birth: Birth) -> tuple:
@@ -46,19 +58,11 @@ def born(birth: Birth) -> tuple:
     return mine, words, process
 
 
-def places(size: int) -> list[int | None]:
-    """A core for each rank, one after the other; the next pool goes on where this one ends."""
-    if not hasattr(os, "sched_setaffinity"):
-        return [None] * size
-    free = cores()
-    return [free[(os.getpid() + next(_seats)) % len(free)] for _ in range(size)]
-
-
 @contextlib.contextmanager
 def nursery():
     """The way to start processes, in an environment that suits them."""
     with _starting, alone(), hidden_main():
-        context = multiprocess.get_context("forkserver" if sys.platform == "linux" else "spawn")
+        context = multiprocess.get_context(METHOD)
         context.set_forkserver_preload(PRELOAD)
         yield context
 

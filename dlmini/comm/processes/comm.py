@@ -121,7 +121,7 @@ class SharedComm(Comm):
         line, messages, nbytes = self._lines.get((channel, x.size, x.itemsize)) or self._line_of(channel, x)
         line[0] += messages
         line[1] += nbytes
-        self._book_received(called, last, perf_counter() - self._epoch)
+        self._book_time(called, last, perf_counter() - self._epoch)
         return out
 
     def _line_of(self, channel: int, x: np.ndarray) -> tuple[list[int], int, int]:

@@ -39,9 +39,3 @@ def leave_last_words(pipe) -> None:
     if pipe is not None:
         faulthandler.enable(pipe.fileno(), all_threads=False)
         faulthandler.register(signal.SIGUSR1, pipe.fileno(), all_threads=False)
-
-
-def pin(core: int | None) -> None:
-    """Stay on one core: two ranks that wake each other would else be put on the same one."""
-    if core is not None:
-        os.sched_setaffinity(0, {core})

@@ -20,7 +20,7 @@ from multiprocess import connection
 from dlmini.comm.errors import CommError, RankFailed
 from dlmini.comm.processes import commons, shared, sources
 from dlmini.comm.processes.answers import READY, Birth, Died, Returned, Said, Silent, Task
-from dlmini.comm.processes.birth import born, places
+from dlmini.comm.processes.birth import born, compile_once
 from dlmini.comm.processes.habits import cores
 from dlmini.comm.processes.stuck import TICK, Stillness
 
@@ -40,11 +40,11 @@ class Pool:
         self.torn = self.stuck = False  # a message cut off in the middle; all ranks waiting for one another
         self.cores, self.sources, self.answers = len(cores()), {}, {}
         self.bell, self.ringer = multiprocess.get_context("spawn").Pipe(duplex=False)
+        compile_once()
         segment, scale = shared.create(lambda scale: commons.nbytes(size, scale))
         try:
             self.commons = commons.Commons(segment.memory, size, scale)
-            shared_by_all = size, segment.name, len(segment.memory), scale
-            births = [Birth(rank, *shared_by_all, core) for rank, core in enumerate(places(size))]
+            births = [Birth(rank, size, segment.name, len(segment.memory), scale) for rank in range(size)]
             self.pipes, self.words, self.processes = zip(*map(born, births), strict=True)
             self._await_births()
         finally:

@@ -19,12 +19,11 @@ from dlmini.comm.schedules import NOBODY, Plan, cut, tree
 VERBS = ("a barrier", "an allreduce", "a reduce_scatter")
 NAMES = {np.dtype(code).num: np.dtype(code).name for code in np.typecodes["All"]}
 FLOAT32 = np.dtype(np.float32)
-COMPILED = (FLOAT32, np.dtype(np.float64))
 
 
 @cache
 def kernels() -> SimpleNamespace:
-    """Everything compiled, or its twins."""
+    """Everything compiled, or its twins. Sums are compiled for float32 (the course's vectors); NumPy adds the rest."""
     if jit.mode() == "numpy":
         return SimpleNamespace(**vars(plain), summing=plain.Sums(), anything=plain.Sums())
     from dlmini.comm.processes.kernels import summing, waiting
@@ -41,41 +40,41 @@ class Sums:
         self.add, self.shelf = kernels().summing.allreduce, Shelf()
 
     def allreduce(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
+        dtype = x.dtype
         if not x.flags.carray:  # C order, aligned, writable: the one kind of array that kernels are compiled for
             x = x.copy()
-        dtype = x.dtype
         out = np.empty(x.size, dtype) if x.nbytes <= LARGE else self.shelf.empty(x.size, dtype)
-        add = self.add if dtype in COMPILED else kernels().anything.allreduce
+        add = self.add if dtype == FLOAT32 else kernels().anything.allreduce
         last = add(x, out, self.words, self.habits, dtype.num, now)
-        return (out, now, last) if last >= 0 else self._refuse(last)
+        return (out, now, last) if last >= 0 else self._refuse(last, board.ALLREDUCE, x)
 
     def reduce_scatter(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
         if not x.flags.carray:
             x = x.copy()
         lo, hi = self.rank * len(x) // self.size, (self.rank + 1) * len(x) // self.size
-        out, way = np.empty(hi - lo, x.dtype), kernels().summing if x.dtype in COMPILED else kernels().anything
+        out, way = np.empty(hi - lo, x.dtype), kernels().summing if x.dtype == FLOAT32 else kernels().anything
         last = way.reduce_scatter(x, out, self.words, self.habits, x.dtype.num, now)
-        return (out, now, last) if last >= 0 else self._refuse(last)
+        return (out, now, last) if last >= 0 else self._refuse(last, board.REDUCE_SCATTER, x)
 
     def meet(self, now: float) -> float:
         last = kernels().meet(self.words, self.habits, board.MEET, now)
-        return last if last >= 0 else self._refuse(last)
+        return last if last >= 0 else self._refuse(last, board.MEET, np.empty(0))
 
-    def _refuse(self, verdict: float):
+    def _refuse(self, verdict: float, verb: int, x: np.ndarray):
+        doing = described(plain.ticket(verb, x.dtype.num, x))
         if verdict == board.ABORTED:
-            raise Cancelled(described(self._tickets()[self.rank]), tuple(self._absent()))
-        raise Unserved(self._deserted()) if verdict == board.GONE else ValueError(self._mismatch())
+            raise Cancelled(doing, tuple(self._absent()))
+        raise Unserved(self._deserted(doing)) if verdict == board.GONE else ValueError(self._mismatch())
 
-    def _deserted(self) -> str:
+    def _deserted(self, doing: str) -> str:
         run = self.habits[board.RUN]
         gone = [r for r in range(self.size) if self.words[board.rank_words(r) + board.FINISHED] == run]
-        return (
-            f"rank {self.rank} {described(self._tickets()[self.rank])}, but {ranks(gone)} "
-            f"{'has' if len(gone) == 1 else 'have'} finished without it; all ranks must call the same verbs"
-        )
+        have = f"{ranks(gone)} {'has' if len(gone) == 1 else 'have'}"
+        return f"rank {self.rank} {doing}, but {have} finished without it; all ranks must call the same verbs"
 
     def _mismatch(self) -> str:
-        tickets = self._tickets()
+        half = self.words[board.rank_words(self.rank) + board.ARRIVED] & 1
+        tickets = [int(self.words[board.rank_words(r) + board.TICKET + half]) for r in range(self.size)]
         found = "; ".join(f"rank {rank} {described(ticket)}" for rank, ticket in enumerate(tickets))
         if len({ticket >> board.DTYPE for ticket in tickets}) == 1:
             return f"all ranks must bring vectors of the same length, but {found}"
@@ -85,10 +84,6 @@ class Sums:
         """Who has not come to the meeting I am at."""
         came = [self.words[board.rank_words(rank) + board.ARRIVED] for rank in range(self.size)]
         return [rank for rank in range(self.size) if came[rank] < came[self.rank]]
-
-    def _tickets(self) -> list[int]:
-        half = self.words[board.rank_words(self.rank) + board.ARRIVED] & 1
-        return [int(self.words[board.rank_words(r) + board.TICKET + half]) for r in range(self.size)]
 
 
 def described(ticket: int) -> str:

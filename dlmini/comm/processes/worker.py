@@ -21,7 +21,7 @@ import cloudpickle
 from dlmini.comm.processes.answers import READY, Birth, Exited, Raised, Returned, Said, Stopped, Task
 from dlmini.comm.processes.comm import SharedComm
 from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.mortal import die_with_parent, leave_last_words, pin
+from dlmini.comm.processes.mortal import die_with_parent, leave_last_words
 from dlmini.comm.processes.post import Cancelled
 from dlmini.comm.processes.shared import attach
 from dlmini.comm.processes.sources import Imports
@@ -33,7 +33,6 @@ def serve(pipe, last_words, birth: Birth) -> None:
     """The process's main function: one task after the other, until the parent is gone."""
     die_with_parent()
     leave_last_words(last_words)
-    pin(birth.core)
     segment = attach(birth.segment, birth.nbytes)
     worker = Worker(pipe, birth.rank, Commons(segment.memory, birth.size, birth.scale))
     with contextlib.suppress(EOFError, OSError):  # the parent is gone, and so is all reason to live

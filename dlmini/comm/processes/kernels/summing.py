@@ -37,21 +37,19 @@ def slice_of(rank, size, count):
 
 
 @kernel(exact=True)
+def place(rank, x, j, slots, at, stride, me):
+    """Where a rank's numbers lie: mine at x[j:], the others' at slots[at + rank stride:]."""
+    return (x, j) if rank == me else (slots, at + rank * stride)
+
+
+@kernel(exact=True)
 def add_strip(out, i, x, j, slots, at, stride, first, me, size, count):
-    """out[i:] = the sum over ranks, from rank `first` on. Mine is x[j:]; rank q's begins at slots[q stride + at]."""
-    second = (first + 1) % size
-    if first == me:
-        add(out, i, x, j, slots, second * stride + at, count)
-    elif second == me:
-        add(out, i, slots, first * stride + at, x, j, count)
-    else:
-        add(out, i, slots, first * stride + at, slots, second * stride + at, count)
-    for k in range(2, size):
-        rank = (first + k) % size
-        if rank == me:
-            add(out, i, out, i, x, j, count)
-        else:
-            add(out, i, out, i, slots, rank * stride + at, count)
+    """out[i:] = the sum over ranks, from rank `first` on."""
+    a, here = place(first, x, j, slots, at, stride, me)
+    for k in range(1, size):
+        b, there = place((first + k) % size, x, j, slots, at, stride, me)
+        add(out, i, a, here, b, there, count)
+        a, here = out, i
 
 
 @kernel(exact=True)
@@ -94,12 +92,10 @@ def allreduce(x, out, board, habits, dtype, now):
             if gather(board, habits) < 0:
                 return -1.0
             copy(out, begin - block, slots, sums + ((k - 1) & 1) * block, min(block, n - begin + block))
-        if 0 <= begin < n and short:
-            add_block(out, begin, x, begin, begin, n, slots, at, block, me, size)
-        elif 0 <= begin < n:
-            lo, hi = slice_of(me, size, min(block, n - begin))
-            into = sums + (k & 1) * block + lo
-            add_block(slots, into, x, begin, begin + lo, begin + hi, slots, at, block, me, size)
+        if 0 <= begin < n:
+            lo, hi = slice_of(0 if short else me, 1 if short else size, min(block, n - begin))
+            target, into = (out, lo) if short else (slots, sums + (k & 1) * block + lo)
+            add_block(target, into, x, begin, begin + lo, begin + hi, slots, at, block, me, size)
         if begin + block < n:
             at = mine + ((half + k + 1) & 1) * block
             put_in(x, begin + block, slots, at, block, size if short else me, size)
