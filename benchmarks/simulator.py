@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from benchmarks.timing import goal
 from dlmini.comm import Ghost, launch, ring
 from dlmini.sim import Simulated, price
 
@@ -41,23 +42,12 @@ def per_message(ranks: int) -> float:
     return (run(many) - run(few)) / (many - few) / ranks * 1e6
 
 
-def row(name: str, ours: float, unit: str, accepted: float, wanted: float) -> dict:
-    return {
-        "name": name,
-        "ours": f"{ours:.2f} {unit}",
-        "peer": f"accepted {accepted:g} {unit}",
-        "ratio": accepted / ours,
-        "floor": 1.0,
-        "aim": accepted / wanted,
-    }
-
-
 def rows() -> list[dict]:
-    found = [row(f"message, {ranks} ranks", per_message(ranks), "us", *GOALS[ranks]) for ranks in GOALS]
+    found = [goal(f"message, {ranks} ranks", per_message(ranks), "us", *GOALS[ranks]) for ranks in GOALS]
     x = Ghost(25_000_000)
     price(ring, 4096, x)  # compiles, or loads what was compiled
     alone = min(seconds(lambda: price(ring, 4096, x)) for _ in range(5))
     whole = min(seconds(lambda: launch(lambda comm: comm.allreduce(x), Simulated(4096))) for _ in range(5))
-    found.append(row("priced ring, 4096 ranks", alone, "s", *PRICED))
-    found.append(row("the same in a program, with its ranks", whole, "s", *PRICED))
+    found.append(goal("priced ring, 4096 ranks", alone, "s", *PRICED))
+    found.append(goal("the same in a program, with its ranks", whole, "s", *PRICED))
     return found

@@ -7,6 +7,8 @@ import statistics
 import subprocess
 import sys
 
+from benchmarks.timing import goal
+
 CALLS = """
 import time
 start = time.perf_counter()
@@ -31,18 +33,12 @@ def fresh() -> tuple[float, float, float]:
     return imported, first, statistics.median(following)
 
 
-def goal(name: str, seconds: float, floor: float, aim: float) -> dict:
-    """A row whose ratio is 1 at the floor."""
-    ours, peer = f"{seconds * 1000:.1f} ms", f"goal {floor * 1000:.0f} ms"
-    return {"name": name, "ours": ours, "peer": peer, "ratio": floor / seconds, "floor": 1.0, "aim": floor / aim}
-
-
 def rows() -> list[dict]:
     fresh()  # after this the machine is warm
     imports, firsts, following = map(statistics.median, zip(*(fresh() for _ in range(RUNS)), strict=True))
     imported = {"name": "import of Processes", "ours": f"{imports * 1000:.0f} ms", "peer": ""}
     return [
         imported | dict.fromkeys(("ratio", "floor", "aim")),
-        goal("Processes(4), first call", firsts, 2.0, 0.5),
-        goal("Processes(4), following calls", following, 0.05, 0.01),
+        goal("Processes(4), first call", 1000 * firsts, "ms", 2000, 500),
+        goal("Processes(4), following calls", 1000 * following, "ms", 50, 10),
     ]

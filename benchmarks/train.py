@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 
 from benchmarks.peers import installed, jax_step, numpy_step, ours, torch_step
-from benchmarks.timing import interleaved
+from benchmarks.timing import goal, interleaved
 from dlmini import cifar_net, lenet, volunteer_net
 
 CASES = {  # name: (network, batch, floor, aim)
@@ -60,21 +60,9 @@ def start_rows():
     row = dict.fromkeys(("ratio", "floor", "aim"))
     return [
         {**row, "name": "import, cold / warm", "ours": f"{cold_import:.2f} s", "peer": f"{warm_import:.2f} s"},
-        goal("compile all kernels, cold", cold, 12, 6),
-        goal("first step from the cache", warm, 0.6, 0.3),
+        goal("compile all kernels, cold", cold, "s", 12, 6),
+        goal("first step from the cache", warm, "s", 0.6, 0.3),
     ]
-
-
-def goal(name, seconds, floor, aim):
-    """A row whose ratio is 1 at the floor."""
-    return {
-        "name": name,
-        "ours": f"{seconds:.2f} s",
-        "peer": f"goal {floor} s",
-        "ratio": floor / seconds,
-        "floor": 1.0,
-        "aim": floor / aim,
-    }
 
 
 def contest_rows(name, build, batch, floor, aim):

@@ -4,18 +4,15 @@ import csv
 
 import pytest
 
-from dlmini import SGD, Dense, Model, blobs
+from dlmini import SGD
 from dlmini.compression import None_, Threshold
 from dlmini.configurations import averaged, compare, ten, write_csv
 from dlmini.sim import Cluster, Simulated
-from dlmini.task import Classify
 from dlmini.topology import AllReduce, Gossip
 
 
 @pytest.fixture(scope="module")
-def rows():
-    train, test = blobs(480, seed=1), blobs(120, seed=2)
-    task = Classify(Model([Dense(64), Dense(len(train.classes))], train.shape), train, test, batch=8)
+def rows(task):
     return compare(task, ten(32, SGD(0.1)), Simulated(4, Cluster(seconds={"gradient": 1e-3})))
 
 

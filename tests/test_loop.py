@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlmini import SGD, Dense, Model, Momentum, Nesterov, blobs
+from dlmini import SGD, Momentum, Nesterov
 from dlmini.comm.launch import launch
 from dlmini.comm.schedules import naive
 from dlmini.compression import DGC, QSGD, EFSign, Int8, None_, RandomK, Threshold, TopK
@@ -13,14 +13,7 @@ from dlmini.recipe import Recipe
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.simulated import Simulated
 from dlmini.sync import Asynchronous, BulkSynchronous, LocalSGD, StaleSynchronous
-from dlmini.task import Classify
 from dlmini.topology import AllReduce, Gossip, ParameterServer
-
-
-@pytest.fixture(scope="module")
-def task():
-    train, test = blobs(480, seed=1), blobs(120, seed=2)
-    return Classify(Model([Dense(16), Dense(len(train.classes))], train.shape), train, test, batch=8)
 
 
 def run(task, size, *, cluster=None, seed=0, **pieces):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlmini import SGD, Dense, Model, Momentum, blobs, launch
+from dlmini import SGD, Momentum, launch
 from dlmini.comm.mpi import Mpi
 from dlmini.comm.mpi.start import missing
 from dlmini.comm.processes import Processes
@@ -13,7 +13,6 @@ from dlmini.loop import program
 from dlmini.recipe import Recipe
 from dlmini.sim import Cluster, Simulated
 from dlmini.sync import BulkSynchronous, LocalSGD, StaleSynchronous
-from dlmini.task import Classify
 from dlmini.topology import AllReduce, Gossip, ParameterServer
 
 SIZE = 4
@@ -29,12 +28,6 @@ RECIPES = [
     Recipe(topology=ParameterServer(2), sync=LocalSGD(2), compression=DGC(keep=0.1)),
     Recipe(topology=ParameterServer(1), sync=StaleSynchronous(0), optimizer=SGD(0.1)),
 ]
-
-
-@pytest.fixture(scope="module")
-def task():
-    train, test = blobs(480, seed=1), blobs(120, seed=2)
-    return Classify(Model([Dense(16), Dense(len(train.classes))], train.shape), train, test, batch=8)
 
 
 def all_of(comm, task, recipes):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dlmini import SGD, Dense, Model, blobs
+from dlmini import SGD
 from dlmini.comm.launch import launch
 from dlmini.events import Measured, Round
 from dlmini.loop import program
@@ -13,14 +13,7 @@ from dlmini.recipe import Recipe
 from dlmini.run import train
 from dlmini.sim.simulated import Simulated
 from dlmini.sync import LocalSGD
-from dlmini.task import Classify
 from dlmini.topology import Gossip, ParameterServer
-
-
-@pytest.fixture(scope="module")
-def task():
-    train, test = blobs(480, seed=1), blobs(120, seed=2)
-    return Classify(Model([Dense(16), Dense(len(train.classes))], train.shape), train, test, batch=8)
 
 
 def test_a_run_gives_what_launch_gives_and_measures_on_the_way(task):
