@@ -26,5 +26,5 @@ def interleaved(contenders: dict[str, Callable], reps: int = 15, warm: int = 2) 
 
 def goal(name: str, ours: float, unit: str, floor: float, aim: float) -> dict:
     """A row for a goal that is a time: there is no peer, and the ratio is 1 at the floor."""
-    row = {"name": name, "ours": f"{ours:.3g} {unit}", "peer": f"accepted {floor:g} {unit}"}
+    row = {"name": name, "ours": f"{ours:.4g} {unit}", "peer": f"accepted {floor:g} {unit}"}
     return row | {"ratio": floor / ours, "floor": 1.0, "aim": floor / aim}
