@@ -1,5 +1,6 @@
 """The shared-memory kernels, their NumPy twins and an independent truth; ranks are threads on a private board."""
 
+import os
 import threading
 
 import numpy as np
@@ -183,3 +184,17 @@ def test_who_comes_to_a_meeting_and_finishes_at_once_has_not_deserted_the_others
         return "fine"
 
     assert together(3, body) == ["fine"] * 3
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux lets a thread choose its core")
+def test_who_steps_aside_may_go_anywhere_afterwards():
+    allowed = os.sched_getaffinity(0)
+
+    def body(rank, words, own):
+        waiting.step_aside(own)
+        left = {core for core in range(64 * board.MASK) if own[board.OTHERS + core // 64] >> core % 64 & 1}
+        return os.sched_getaffinity(0), left, int(own[board.CPU])
+
+    [(now, others, before)] = together(1, body)
+    assert now == allowed
+    assert others == allowed - {before}

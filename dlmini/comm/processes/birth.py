@@ -4,8 +4,8 @@ Never by forking this process: it may have threads. The fork server (Linux) impo
 NumPy, Numba and compiled kernels from their first moment. Elsewhere every worker imports everything itself. (Tested on
 Linux, there also by `spawn`.)
 
-Workers are not pinned to cores: it was measured to gain nothing, and on a shared machine it would make everybody's
-rank 0 queue for the same core.
+Workers are not pinned to cores: on a shared machine that would make everybody's rank 0 queue for the same one. Two
+that find themselves on one core separate by themselves (kernels/waiting.py).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ writes each message once for all readers, a sum is added in place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
@@ -19,11 +20,15 @@ from dlmini.comm.errors import Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.processes.commons import Commons
 from dlmini.comm.processes.habits import habits
+from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.kernels.board import ALL
 from dlmini.comm.processes.links import Links, SlowPost
 from dlmini.comm.processes.post import Cancelled, Letter, PostOffice, weight_of
+from dlmini.comm.processes.shelf import LARGE
 from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
 from dlmini.comm.schedules import native, ring
+
+USUAL = LARGE // FLOAT32.itemsize
 
 
 class SharedComm(Comm):
@@ -32,11 +37,12 @@ class SharedComm(Comm):
     def __init__(self, rank: int, commons: Commons, run: int, epoch: float, cores: int, network=None, tell=None):
         super().__init__(rank, commons.size)
         own, use = habits(rank, commons, run, cores), kernels()
-        self._epoch, self._tell, self._sums, self._lines = epoch, tell, Sums(commons, own), {}
+        self._epoch, self._tell, self._sums = epoch, tell, Sums(commons, own)
         self._links = network and Links(network, rank, self.size, commons.words, use)
         post = (rank, commons, own, use)
         self._office = SlowPost(self._links, self.now, *post) if network else PostOffice(*post)
         self._direct = self.size > 1 and network is None  # may messages and sums take the way through the commons?
+        self._quick = self._quick_sum()
 
     def now(self) -> float:
         return perf_counter() - self._epoch
@@ -100,10 +106,31 @@ class SharedComm(Comm):
     # ---- natives ----
 
     def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
-        """As inherited. The usual case goes without detours: of a short vector, a detour costs as much as the sum."""
-        if how is native and wait and type(x) is np.ndarray and x.dtype is FLOAT32 and x.ndim == 1 and self._direct:
-            return self._book_sum(ALLREDUCE, x, self._sums.allreduce(x, perf_counter() - self._epoch))
+        """As inherited. The usual case goes without detours."""
+        if how is native and wait and self._direct and is_usual(x):
+            return self._quick(x)
         return super().allreduce(x, how, wait)
+
+    def _quick_sum(self) -> Callable[[np.ndarray], np.ndarray]:
+        """A sum with everything at hand: of a short vector, looking things up costs as much as adding."""
+        sums, epoch, book, empty, lines = self._sums, self._epoch, self._book_time, np.empty, {}
+        add, words, own, number = sums.add, sums.words, sums.habits, FLOAT32.num
+
+        def quick(x: np.ndarray) -> np.ndarray:
+            called, size = perf_counter() - epoch, x.size
+            out = empty(size, FLOAT32)
+            last = add(x, out, words, own, number, called)
+            if last < 0:
+                sums.refuse(last, board.ALLREDUCE, x)
+            if size not in lines:
+                lines[size] = self._line_of(ALLREDUCE, x)
+            line, messages, nbytes = lines[size]
+            line[0] += messages
+            line[1] += nbytes
+            book(called, last, perf_counter() - epoch)
+            return out
+
+        return quick
 
     def _native_allreduce(self, x) -> Pending:
         if isinstance(x, Ghost) or not self._direct:
@@ -118,18 +145,17 @@ class SharedComm(Comm):
     def _book_sum(self, channel: int, x: np.ndarray, summed: tuple[np.ndarray, float, float]) -> np.ndarray:
         """Book what was summed in the commons as the ring would have been."""
         out, called, last = summed
-        line, messages, nbytes = self._lines.get((channel, x.size, x.itemsize)) or self._line_of(channel, x)
+        line, messages, nbytes = self._line_of(channel, x)
         line[0] += messages
         line[1] += nbytes
         self._book_time(called, last, perf_counter() - self._epoch)
         return out
 
     def _line_of(self, channel: int, x: np.ndarray) -> tuple[list[int], int, int]:
-        """What playing the ring with x would book: the line, messages, bytes. Kept for the next time."""
+        """What playing the ring with x would book: the line, messages, bytes."""
         plan = plan_of(ring, NAMES[channel], self.size)
         [(dest, messages, nbytes)] = sent_by(self.rank, plan, chunk_weights(plan, x.size, x.itemsize))
-        found = self._lines[channel, x.size, x.itemsize] = self.ledger.line(dest, channel), messages, nbytes
-        return found
+        return self.ledger.line(dest, channel), messages, nbytes
 
     def _native_allgather(self, message) -> list:
         if not self._direct:
@@ -178,6 +204,11 @@ class SharedComm(Comm):
         """Book what playing the plan would have sent."""
         for dest, messages, nbytes in sent_by(self.rank, plan, weights):
             self.ledger.book(dest, channel, nbytes, messages)
+
+
+def is_usual(x) -> bool:
+    """A plain vector of float32, not too large: what training sums."""
+    return type(x) is np.ndarray and x.dtype is FLOAT32 and x.ndim == 1 and x.size <= USUAL and x.flags.carray
 
 
 def deserted(rank: int, source: int, channel: int) -> str:

@@ -15,7 +15,7 @@ from dlmini.comm.processes.kernels import board
 
 SPINS, YIELDS = 2000, 200  # looks a breath apart, then looks with the core given away in between
 NAP = 20_000_000  # nanoseconds: the longest sleep without a look at the board
-FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98, "ppc64le": 221, "s390x": 238, "riscv64": 98}
+NUMBERS = {"x86_64": (202, 203, 309), "aarch64": (98, 122, 168), "riscv64": (98, 122, 168)}  # of Linux's system calls
 
 
 def cores() -> list[int]:
@@ -34,19 +34,23 @@ def habits(rank: int, commons: Commons, run: int, available: int) -> np.ndarray:
     for where, value in system_calls().items():
         words[where] = value
     words[board.NANOSECONDS] = NAP
+    for core in cores():
+        if core < 64 * board.MASK:
+            words[board.ALLOWED + core // 64] |= np.uint64(1 << core % 64).astype(np.int64)
     return words
 
 
 @cache
 def system_calls() -> dict[int, int]:
-    """Addresses of the functions that give a core away and that sleep, and how long; the number of the futex call."""
+    """Addresses of the functions that give a core away and that sleep, and how long; Linux's system calls."""
     if sys.platform == "win32":
         system = ctypes.WinDLL("kernel32")
         return {board.YIELD: address(system.SwitchToThread), board.SLEEP: address(system.Sleep), board.NAP: 1}
     system = ctypes.CDLL(None)
     found = {board.YIELD: address(system.sched_yield), board.SLEEP: address(system.usleep), board.NAP: 200}
-    if sys.platform == "linux" and sys.maxsize > 2**32:
-        found |= {board.FUTEX: FUTEX_NUMBERS.get(platform.machine(), 0), board.SYSCALL: address(system.syscall)}
+    if sys.platform == "linux":
+        numbers = zip((board.FUTEX, board.SETAFFINITY, board.GETCPU), NUMBERS.get(platform.machine(), ()), strict=False)
+        found |= {board.SYSCALL: address(system.syscall), **dict(numbers)}
     return found
 
 

@@ -46,7 +46,7 @@ class Sums:
         out = np.empty(x.size, dtype) if x.nbytes <= LARGE else self.shelf.empty(x.size, dtype)
         add = self.add if dtype == FLOAT32 else kernels().anything.allreduce
         last = add(x, out, self.words, self.habits, dtype.num, now)
-        return (out, now, last) if last >= 0 else self._refuse(last, board.ALLREDUCE, x)
+        return (out, now, last) if last >= 0 else self.refuse(last, board.ALLREDUCE, x)
 
     def reduce_scatter(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
         if not x.flags.carray:
@@ -54,13 +54,13 @@ class Sums:
         lo, hi = self.rank * len(x) // self.size, (self.rank + 1) * len(x) // self.size
         out, way = np.empty(hi - lo, x.dtype), kernels().summing if x.dtype == FLOAT32 else kernels().anything
         last = way.reduce_scatter(x, out, self.words, self.habits, x.dtype.num, now)
-        return (out, now, last) if last >= 0 else self._refuse(last, board.REDUCE_SCATTER, x)
+        return (out, now, last) if last >= 0 else self.refuse(last, board.REDUCE_SCATTER, x)
 
     def meet(self, now: float) -> float:
         last = kernels().meet(self.words, self.habits, board.MEET, now)
-        return last if last >= 0 else self._refuse(last, board.MEET, np.empty(0))
+        return last if last >= 0 else self.refuse(last, board.MEET, np.empty(0))
 
-    def _refuse(self, verdict: float, verb: int, x: np.ndarray):
+    def refuse(self, verdict: float, verb: int, x: np.ndarray):
         doing = described(plain.ticket(verb, x.dtype.num, x))
         if verdict == board.ABORTED:
             raise Cancelled(doing, tuple(self._absent()))

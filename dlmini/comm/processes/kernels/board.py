@@ -31,8 +31,10 @@ ASLEEP, BELL, HELD = LINE, LINE + 1, LINE + 2
 TAIL, WANTED = 0, 1
 
 # what each process knows for itself: an array of words that is not shared
-RANK, SIZE, RUN, SPIN, YIELDS, YIELD, FUTEX, SYSCALL, SLEEP, NAP, SECONDS, NANOSECONDS, SLOTS, BLOCK = range(14)
-HABITS = 16  # its length
+RANK, SIZE, RUN, SPIN, YIELDS, YIELD, SYSCALL, FUTEX, SLEEP, NAP, SECONDS, NANOSECONDS, SLOTS, BLOCK = range(14)
+SETAFFINITY, GETCPU, CPU, CLOSE = range(14, 18)
+ALLOWED, OTHERS, MASK = 18, 34, 16  # two sets of cores, one bit each, in so many words
+HABITS = 50  # its length
 
 # what a meeting is for: a ticket is the verb, a number for the dtype, and the length, in one word
 MEET, ALLREDUCE, REDUCE_SCATTER = range(3)

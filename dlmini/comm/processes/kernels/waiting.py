@@ -7,6 +7,9 @@
 Who has news stores it, then looks whether the other sleeps. Who wants to sleep says so, then looks for news. Between
 the two steps each puts a fence, so that at least one of them sees the other (Dekker's handshake), and no news is slept
 through. Where the system has no futex (Linux alone has), sleeping is a nap of fixed length.
+
+Systems tend to wake a sleeper on the core of its waker, and to leave both there. Each then spins in vain, until it
+yields, while other cores are idle: that is noticed here, and one of the two steps aside.
 """
 
 import numpy as np
@@ -17,6 +20,7 @@ from dlmini.comm.processes.kernels.words import add, address, call, fence, load,
 from dlmini.jit import kernel
 
 FUTEX_WAIT, FUTEX_WAKE = 0, 1
+CLOSE_YIELDS, CLOSE_TIMES = 4, 8  # news within so few yields, so often in a row: the partner waits for this core
 
 
 @kernel(exact=True)
@@ -42,6 +46,32 @@ def sleep(board, habits, bell):
         call(habits[spot.SYSCALL], habits[spot.FUTEX], at, FUTEX_WAIT, bell & 0xFFFFFFFF, limit)
     else:
         call(habits[spot.SLEEP], habits[spot.NAP], 0, 0, 0, 0)
+
+
+@kernel(exact=True)
+def notice(habits, tries):
+    """After a wait: did news come as soon as I gave my core away? Again and again, it means that we share one."""
+    if habits[spot.SPIN] < tries <= habits[spot.SPIN] + CLOSE_YIELDS:
+        habits[spot.CLOSE] += 1
+        if habits[spot.CLOSE] == CLOSE_TIMES:
+            step_aside(habits)
+    else:
+        habits[spot.CLOSE] = 0
+
+
+@kernel(exact=True)
+def step_aside(habits):
+    """Move to any other core; from there on the system may move me as it likes."""
+    if habits[spot.SETAFFINITY]:
+        call(habits[spot.SYSCALL], habits[spot.GETCPU], address(habits, spot.CPU), 0, 0, 0)
+        others = 0
+        for word in range(spot.MASK):
+            here = 1 << habits[spot.CPU] % 64 if word == habits[spot.CPU] // 64 else 0
+            habits[spot.OTHERS + word] = habits[spot.ALLOWED + word] & ~here
+            others |= habits[spot.OTHERS + word]
+        for cores in (spot.OTHERS, spot.ALLOWED):
+            if others:
+                call(habits[spot.SYSCALL], habits[spot.SETAFFINITY], 0, 8 * spot.MASK, address(habits, cores), 0)
 
 
 @kernel(exact=True)
@@ -87,6 +117,7 @@ def watch(board, habits, watched, seen, count, naps):
     while True:
         found = changed(board, watched, seen, count)
         if found != spot.NOTHING:
+            notice(habits, tries)
             return found
         if load(board, spot.ABORT) == habits[spot.RUN]:
             return spot.ABORTED
@@ -130,6 +161,7 @@ def gather(board, habits):
     while True:
         who = missing(board, size, turn, who)
         if who == size:
+            notice(habits, tries)
             return 0
         if load(board, spot.ABORT) == habits[spot.RUN]:
             return spot.ABORTED
