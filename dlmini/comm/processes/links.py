@@ -70,8 +70,8 @@ class SlowPost(PostOffice):
     def wait(self, limit: float | None = None) -> None:
         """For news, or until a letter is here."""
         if not self.deliver():
-            due = [queue[0][0] for queue in (self.coming, self.held) if queue]
-            super().wait(min(due) - self.now() if due else limit)
+            limits = [queue[0][0] - self.now() for queue in (self.coming, self.held) if queue]
+            super().wait(min(limits + [limit] * (limit is not None), default=None))
 
     def read_all(self) -> None:
         super().read_all()

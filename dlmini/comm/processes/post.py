@@ -19,7 +19,7 @@ from dlmini.comm.processes.commons import Commons
 from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.kernels.board import ALL, NOTHING
 from dlmini.comm.processes.mailbox import Incoming
-from dlmini.comm.processes.outbox import Outbox
+from dlmini.comm.processes.outbox import HELP, Outbox
 
 NAPS = 50  # naps of one wait, before Python looks at the world again
 GHOST, CONTAINER = b"h", b"C"  # how headers of such messages begin (codec.py, wire.py)
@@ -165,7 +165,7 @@ class PostOffice:
     def close(self) -> dict[tuple[int, int], int]:
         """Send what is left, wait until everybody has; then how many letters lie unread, by source and channel."""
         while self.outbox.left:
-            self.wait()
+            self.wait(HELP)  # not longer: the thread may send the last of it, and rings no bell for me
         self._announce(ALL, board.rank_words(self.rank) + board.FINISHED, self.run)
         while len(self.ended) < len(self.others):
             self.wait()
