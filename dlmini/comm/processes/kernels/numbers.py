@@ -21,6 +21,10 @@ if jit.mode() == "debug":
         """out[i:][:count] = x[j:][:count] + y[k:][:count]"""
         run(out, i, count)[...] = run(x, j, count) + run(y, k, count)
 
+    def accumulate(out, i, x, j, count):
+        """out[i:][:count] += x[j:][:count]"""
+        run(out, i, count)[...] += run(x, j, count)
+
 else:
     from numba import types
     from numba.core import cgutils
@@ -59,3 +63,16 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, i, x, j, y, k, count), emit
+
+    @intrinsic
+    def accumulate(typingctx, out, i, x, j, count):
+        """out[i:][:count] += x[j:][:count]. Not by `add`: where two of its runs are the same, it is not vectorised."""
+
+        def emit(context, builder, signature, args):
+            to, term = (start(context, builder, signature, args, which) for which in (0, 2))
+            with cgutils.for_range(builder, length(context, builder, signature, args)) as loop:
+                place = builder.gep(to, [loop.index])
+                builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(term, [loop.index]))), place)
+            return context.get_dummy_value()
+
+        return types.void(out, i, x, j, count), emit

@@ -14,7 +14,7 @@ Compiled `exact`, so that sums are not reordered. `plain.py` holds the NumPy twi
 """
 
 from dlmini.comm.processes.kernels import board as spot
-from dlmini.comm.processes.kernels.numbers import add, copy
+from dlmini.comm.processes.kernels.numbers import accumulate, add, copy
 from dlmini.comm.processes.kernels.waiting import gather, meet, words_of
 from dlmini.jit import kernel
 
@@ -37,29 +37,35 @@ def slice_of(rank, size, count):
 
 
 @kernel(exact=True)
-def place(rank, x, j, slots, at, stride, me):
-    """Where a rank's numbers lie: mine at x[j:], the others' at slots[at + rank stride:]."""
-    return (x, j) if rank == me else (slots, at + rank * stride)
-
-
-@kernel(exact=True)
 def add_strip(out, i, x, j, slots, at, stride, first, me, size, count):
-    """out[i:] = the sum over ranks, from rank `first` on."""
-    a, here = place(first, x, j, slots, at, stride, me)
-    for k in range(1, size):
-        b, there = place((first + k) % size, x, j, slots, at, stride, me)
-        add(out, i, a, here, b, there, count)
-        a, here = out, i
+    """out[i:] = the sum over ranks, from rank `first` on. Mine is x[j:], rank q's is slots[at + q stride:]."""
+    second = (first + 1) % size
+    if me in (first, second):
+        add(out, i, x, j, slots, at + (first + second - me) * stride, count)
+    else:
+        add(out, i, slots, at + first * stride, slots, at + second * stride, count)
+    for k in range(2, size):
+        rank = (first + k) % size
+        if rank == me:
+            accumulate(out, i, x, j, count)
+        else:
+            accumulate(out, i, slots, at + rank * stride, count)
 
 
 @kernel(exact=True)
-def add_block(out, into, x, begin, lo, hi, slots, at, block, me, size):
-    """out[into:] = the sum over ranks of x[lo:hi], chunk by chunk. Rank q's x[begin:] is at slots[at + 2 q block:]."""
+def add_block(out, x, begin, lo, hi, slots, at, block, into, me, size):
+    """out[lo:hi] = the sum over ranks of x[lo:hi], chunk by chunk. Rank q's x[begin:] is at slots[at + 2 q block:].
+
+    A copy goes to slots[into:], for the others; unless `into` is negative.
+    """
     while lo < hi:
         chunk = ((lo + 1) * size - 1) // x.size
         end = min(hi, (chunk + 1) * x.size // size, lo + STRIP)
-        add_strip(out, into, x, lo, slots, at + lo - begin, 2 * block, chunk, me, size, end - lo)
-        lo, into = end, into + end - lo
+        add_strip(out, lo, x, lo, slots, at + lo - begin, 2 * block, chunk, me, size, end - lo)
+        if into >= 0:
+            copy(slots, into, out, lo, end - lo)
+            into += end - lo
+        lo = end
 
 
 @kernel(exact=True)
@@ -69,6 +75,15 @@ def put_in(x, begin, slots, at, block, but, size):
     lo, hi = slice_of(but, size, count)
     copy(slots, at, x, begin, lo)
     copy(slots, at + hi, x, begin + hi, count - hi)
+
+
+@kernel(exact=True)
+def fetch(out, begin, slots, at, block, but, size):
+    """A block's sums into out[begin:], but for the slice that rank `but` has added."""
+    count = min(block, out.size - begin)
+    lo, hi = slice_of(but, size, count)
+    copy(out, begin, slots, at, lo)
+    copy(out, begin + hi, slots, at + hi, count - hi)
 
 
 @kernel(exact=True)
@@ -91,11 +106,11 @@ def allreduce(x, out, board, habits, dtype, now):
         elif k > 0:
             if gather(board, habits) < 0:
                 return -1.0
-            copy(out, begin - block, slots, sums + ((k - 1) & 1) * block, min(block, n - begin + block))
+            fetch(out, begin - block, slots, sums + ((k - 1) & 1) * block, block, me, size)
         if 0 <= begin < n:
             lo, hi = slice_of(0 if short else me, 1 if short else size, min(block, n - begin))
-            target, into = (out, lo) if short else (slots, sums + (k & 1) * block + lo)
-            add_block(target, into, x, begin, begin + lo, begin + hi, slots, at, block, me, size)
+            into = -1 if short else sums + (k & 1) * block + lo
+            add_block(out, x, begin, begin + lo, begin + hi, slots, at, block, into, me, size)
         if begin + block < n:
             at = mine + ((half + k + 1) & 1) * block
             put_in(x, begin + block, slots, at, block, size if short else me, size)
