@@ -29,11 +29,12 @@ _ROOMS = {
     "comm.processes": "Processes",
     "comm.mpi": "Mpi",
     "sim": "Simulated Cluster explore replay price",
-    "sync": "BulkSynchronous LocalSGD Asynchronous StaleSynchronous",
+    "sync": "BulkSynchronous LocalSGD Asynchronous StaleSynchronous PartlySynchronous Downpour",
     "topology": "AllReduce ParameterServer Gossip spectral_gap",
     "recipe": "Recipe",
     "task": "Classify",
     "run": "train",
+    "outcome": "Outcome",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)

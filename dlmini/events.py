@@ -14,63 +14,6 @@ import numpy as np
 PHASES = ("compute", "waiting", "communication")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    rank: int = field(default=-1, kw_only=True)
-    at: float = field(default=0.0, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Span(Event):
-    """One stretch of a rank's time: what a timeline (Gantt chart) draws."""
-
-    phase: str
-    label: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
-class Round(Event):
-    """A worker ended round `t`: its last loss, and the bytes of the packet it said."""
-
-    t: int
-    loss: float
-    nbytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot(Event):
-    """Weights for the parent to evaluate: workers never evaluate themselves."""
-
-    t: int
-    weights: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
-class Measured(Event):
-    """The parent tried a snapshot of round `t` on the test set; `at` is when the snapshot was taken."""
-
-    t: int
-    loss: float
-    accuracy: float
-
-
-@dataclass(frozen=True, slots=True)
-class Fault(Event):
-    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned), `text` a sentence."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Done(Event):
-    """A rank's program returned."""
-
-    text: str = ""
-
-
 @dataclass(slots=True)
 class Phases:
     """Where a rank's time went, in seconds.
@@ -93,8 +36,99 @@ class Phases:
         return self.waiting + self.communication
 
 
-def stamped(event: Event, rank: int, at: float) -> Event:
-    """The event with its place and time; arrays are copied, so what was said cannot change afterwards."""
+@dataclass(frozen=True, slots=True)
+class Event:
+    rank: int = field(default=-1, kw_only=True)
+    at: float = field(default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Event):
+    """One stretch of a rank's time: what a timeline (Gantt chart) draws."""
+
+    phase: str
+    label: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Event):
+    """A worker ended round `t`: its last loss, the bytes of the packet it said, and where its time went so far."""
+
+    t: int
+    loss: float
+    nbytes: int = 0
+    phases: Phases | None = None  # filled by `comm.emit`, as are
+    sent: int = 0  # bytes that its rank has sent so far, and
+    messages: int = 0  # in how many messages
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Event):
+    """Weights for the parent to evaluate: workers never evaluate themselves."""
+
+    t: int
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """The parent tried a snapshot of round `t` on the test set; `at` is when the snapshot was taken."""
+
+    t: int
+    loss: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Served(Event):
+    """A server took the push that ends round `t` of `worker`: `staleness` steps were made since the worker had read."""
+
+    worker: int
+    t: int
+    staleness: int
+    phases: Phases | None = None  # these three as in Round
+    sent: int = 0
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Event):
+    """How far apart the workers' weights were after round `t`: the root of the mean squared distance to their mean."""
+
+    t: int
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint(Event):
+    """All that a rank remembers after round `t`, as named arrays: enough to go on from there."""
+
+    t: int
+    memory: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Event):
+    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned), `text` a sentence."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Event):
+    """A rank's program returned."""
+
+    text: str = ""
+
+
+def stamped(event: Event, rank: int, at: float, phases: Phases | None = None, traffic=(0, 0)) -> Event:
+    """The event with its place and time; what is written on later is copied, so what was said cannot change."""
+    if isinstance(event, Round | Served) and event.phases is None and phases is not None:
+        messages, sent = traffic
+        event = replace(event, phases=replace(phases), sent=sent, messages=messages)
     arrays = {f.name: v.copy() for f in fields(event) if isinstance(v := getattr(event, f.name), np.ndarray)}
     return replace(event, rank=rank, at=at, **arrays)
 
@@ -113,3 +147,15 @@ def as_dict(event: Event) -> dict:
     """A row for JSON: the event's name and fields, arrays as lists."""
     row = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in asdict(event).items()}
     return {"event": type(event).__name__, **row}
+
+
+def from_dict(row: dict) -> Event:
+    """The event that `as_dict` made a row of."""
+    kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
+    row = dict(row)
+    name = row.pop("event", None)
+    if name not in kinds:
+        raise ValueError(f"there is no event called {name!r}; known are {', '.join(sorted(kinds))}")
+    if row.get("phases"):
+        row["phases"] = Phases(**row["phases"])
+    return kinds[name](**row)

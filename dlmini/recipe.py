@@ -1,12 +1,16 @@
 """A recipe: when to talk, with whom, how briefly, how to step. `check` refuses what has no meaning, and says why."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
+
+import numpy as np
 
 from dlmini.compression import None_
 from dlmini.optim import SGD
-from dlmini.sync import BulkSynchronous
-from dlmini.topology import AllReduce, Gossip
+from dlmini.sync import Asynchronous, BulkSynchronous
+from dlmini.topology import AllReduce
+
+ENCODE, EVERYBODY = 11, 2**31  # the purpose of a coin, and the rank in its key where all share one
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Recipe:
     outer: object = None
     rounds: int = 100
     look: int = 0  # every so many rounds worker 0 shows its weights; 0: only after the last
+    everyone: bool = False  # all workers show them, so that one sees how far apart they are
+    keep: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None
 
@@ -39,38 +45,74 @@ class Recipe:
         wanted = self.compression.wants_feedback if self.feedback is None else self.feedback
         return wanted and not self.compression.remembers
 
-    def looks_after(self, t: int) -> bool:
-        """Whether worker 0 shows its weights after round t."""
-        return t == self.rounds - 1 or (self.look > 0 and (t + 1) % self.look == 0)
+    def coin(self, rank: int, t: int) -> np.random.Generator:
+        """What a compressor draws its chances from; where it must, the same on all ranks."""
+        return np.random.default_rng([self.seed, EVERYBODY if self.compression.shared_coin else rank, t, ENCODE])
+
+    def looks_after(self, t: int, worker: int = 0) -> bool:
+        """Whether a worker shows its weights after round t."""
+        due = t == self.rounds - 1 or (self.look > 0 and (t + 1) % self.look == 0)
+        return due and (worker == 0 or self.everyone)
+
+    def keeps_after(self, t: int) -> bool:
+        """Whether ranks give away what they remember after round t; not while worker 0 learns alone."""
+        return self.keep > 0 and (t + 1) % self.keep == 0 and t >= self.sync.warm_start
+
+    def steps(self, first: int, end: int) -> int:
+        """Steps of a worker in rounds [first, end)."""
+        return sum(self.sync.period(t) for t in range(first, end))
+
+    def lasting(self, steps: int) -> "Recipe":
+        """The same recipe, with as many rounds as hold so many steps of a worker."""
+        done, rounds = 0, 0
+        while done < steps:
+            done, rounds = done + self.sync.period(rounds), rounds + 1
+        return replace(self, rounds=rounds)
 
     def workers(self, size: int) -> int:
         return size - self.topology.servers
 
     def check(self, size: int) -> None:
         """Raise a sentence that teaches if the pieces do not fit together on `size` ranks."""
-        name = type(self.topology).__name__
-        if self.workers(size) < 1:
-            raise ValueError(
-                f"{size} ranks with {self.topology.servers} servers leave no worker; take at least "
-                f"{self.topology.servers + 1} ranks"
-            )
-        if self.sync.staleness > 0 and not self.topology.servers:
-            bound = "nobody ever waiting" if self.sync.staleness == inf else f"staleness={self.sync.staleness:g}"
-            raise ValueError(
-                f"{name} exchanges when all its partners do, so {bound} has no meaning here; use ParameterServer"
-            )
-        mixes_weights = isinstance(self.topology, Gossip) and self.topology.what == "weights"
-        if mixes_weights and not isinstance(self.compression, None_):
-            raise ValueError(
-                f"Gossip(what='weights') sends the weights whole, so {self.compression!r} would never be used; "
-                "mix updates, or leave the compression out"
-            )
-        if self.feedback and not self.compression.wants_feedback:
-            raise ValueError(
-                f"{self.compression!r} needs no feedback: its errors average out by themselves, and kept ones may grow "
-                "for ever; leave feedback out"
-            )
-        if self.outer is not None and not self.sync.local:
-            raise ValueError("an outer optimiser acts after local steps: use LocalSGD with it, or drop it")
-        if self.rounds < 1:
-            raise ValueError(f"rounds={self.rounds}: there must be at least one")
+        for sentence in objections(self, size):
+            raise ValueError(sentence)
+
+    def doubts(self, size: int) -> list[str]:
+        """What has a meaning but may disappoint, as sentences."""
+        return [doubt for doubt in (self.topology.doubts(self.workers(size)),) if doubt]
+
+
+def objections(recipe: Recipe, size: int):
+    """Why the pieces do not fit together on `size` ranks: the most basic reason first."""
+    sync, topology, compression = recipe.sync, recipe.topology, recipe.compression
+    name, plain = type(topology).__name__, isinstance(compression, None_)
+    bound = "nobody ever waiting" if sync.staleness == inf else f"staleness={sync.staleness:g}"
+    if recipe.workers(size) < 1:
+        servers = f"{topology.servers} server" + "s" * (topology.servers > 1)
+        yield f"{size} ranks with {servers} leave no worker; take at least {topology.servers + 1} ranks"
+    if recipe.rounds < 1:
+        yield f"rounds={recipe.rounds}: there must be at least one"
+    if sync.staleness > 0 and topology.waits:
+        yield f"{name} exchanges when all its partners do, so {bound} has no meaning here; use ParameterServer"
+    if sync.staleness > 0 and not topology.servers and not isinstance(sync, Asynchronous):
+        yield f"{sync!r} counts rounds on a server, and {name} has none; use ParameterServer, or Asynchronous here"
+    if sync.staleness == 0 and not topology.waits and not topology.servers and not sync.local:
+        yield f"{name} waits for nobody, so {sync!r} has no meaning here; use Asynchronous or LocalSGD"
+    if topology.sends == "weights" and not plain:
+        yield (
+            f"{topology!r} sends the weights whole, so {compression!r} would never be used; mix updates, or leave the "
+            "compression out"
+        )
+    if topology.owns_codec and not plain:
+        yield f"{name} compresses by itself, so {compression!r} would never be used; leave the compression out"
+    if recipe.feedback and not compression.wants_feedback:
+        yield (
+            f"{compression!r} needs no feedback: its errors average out by themselves, and kept ones may grow for "
+            "ever; leave feedback out"
+        )
+    if recipe.outer is not None and not sync.local:
+        yield "an outer optimiser acts after local steps: use LocalSGD or Downpour with it, or drop it"
+    if recipe.keep and not sync.fetches(recipe.keep - 1):
+        yield f"keep={recipe.keep}: memories are kept when workers fetch; take a multiple of the rounds between fetches"
+    if sync.warm_start >= recipe.rounds:
+        yield f"warm_start={sync.warm_start} leaves no round of {recipe.rounds} for the other workers; take fewer"

@@ -8,17 +8,18 @@ run.result().accuracy
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
-from dataclasses import dataclass, field
-from pathlib import Path
+import warnings
+from dataclasses import replace
 
 import numpy as np
 
+from dlmini.checkpoints import Checkpoints, memories
 from dlmini.comm.launch import launch
-from dlmini.events import Event, Measured, Snapshot, as_dict
+from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
 from dlmini.loop import program
+from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
 
 
@@ -26,53 +27,27 @@ class Stopped(Exception):
     """Raised inside the transport's ear, so that it ends the ranks as it does when somebody interrupts it."""
 
 
-@dataclass
-class Outcome:
-    """What a run came to. `seconds` and `phases` are in the transport's own time, virtual or real."""
-
-    recipe: Recipe
-    weights: np.ndarray
-    measured: list[Measured]
-    events: list[Event] = field(repr=False)
-    seconds: float = float("nan")  # not known of a run that was stopped
-    nbytes: int = 0
-    messages: int = 0
-    phases: list = field(default_factory=list, repr=False)
-    stopped: str = ""  # why it ended early; empty if it did not
-
-    @property
-    def accuracy(self) -> float:
-        """On the test set, at the last look."""
-        return self.measured[-1].accuracy if self.measured else float("nan")
-
-    def save(self, folder) -> Path:
-        """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet."""
-        folder = Path(folder)
-        folder.mkdir(parents=True)
-        rows = (as_dict(e) for e in self.events if not isinstance(e, Snapshot))
-        (folder / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        summary = {"recipe": repr(self.recipe), "accuracy": self.accuracy, "seconds": self.seconds}
-        summary |= {"bytes": self.nbytes, "messages": self.messages, "stopped": self.stopped}
-        (folder / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
-        np.save(folder / "weights.npy", self.weights)
-        return folder
-
-
 class Run:
     """A training in the background: iterate it for its events, `stop()` it, ask for its `result()`."""
 
-    def __init__(self, task, recipe: Recipe, on, until: float | None = None, patience: int = 0):
+    def __init__(self, task, recipe: Recipe, on, until=None, patience=0, folder=None, resume=None):
         recipe.check(on.size)
+        for doubt in recipe.doubts(on.size):
+            warnings.warn(doubt, stacklevel=3)
         self.task, self.recipe, self.on = task, recipe, on
         self.until, self.patience = until, patience
+        self.before = memories(resume, on.size, recipe) if resume else None
+        self.checkpoints = Checkpoints(folder, on.size, recipe) if folder else None
+        self._shown = {}  # round -> the weights that workers have shown
         self.events, self.measured, self.why, self.weights = [], [], "", task.initial(recipe.seed)
         self._news, self._stop, self._outcome, self._error = queue.SimpleQueue(), threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
         self._thread.start()
 
     def _go(self) -> None:
+        recipe = self.recipe if self.before is None else joined(self.recipe)
         try:
-            results = launch(program, on=self.on, args=(self.task, self.recipe), listen=self._hear)
+            results = launch(program, on=self.on, args=(self.task, recipe, self.before), listen=self._hear)
             traffic = results.books.total()
             self._outcome = self._ended(results.seconds, traffic.nbytes, traffic.messages, results.phases)
         except Stopped:
@@ -89,16 +64,30 @@ class Run:
 
     def _hear(self, event: Event) -> None:
         """Every event passes here, in the background; snapshots are tried on the test set."""
-        self._keep(event)
-        if isinstance(event, Snapshot):
-            self.weights = event.weights
-            found = self.task.evaluate(event.weights)
-            self._keep(Measured(event.t, found["loss"], found["accuracy"], rank=event.rank, at=event.at))
-            self.why = self.why or self._enough()
+        if isinstance(event, Checkpoint):
+            self.checkpoints and self.checkpoints.hear(event)
+        elif isinstance(event, Snapshot):
+            self._look(event)
+        else:
+            self._keep(event)
         if self.why or self._stop.is_set():
             self.why = self.why or "somebody stopped it"
             if not (isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1):
                 raise Stopped
+
+    def _look(self, event: Snapshot) -> None:
+        if event.rank == 0:
+            self._keep(event)
+            self.weights = event.weights
+            found = self.task.evaluate(event.weights)
+            self._keep(Measured(event.t, found["loss"], found["accuracy"], rank=0, at=event.at))
+            self.why = self.why or self._enough()
+        if self.recipe.everyone:
+            shown = self._shown.setdefault(event.t, [])
+            shown.append(event.weights)
+            if len(shown) == self.recipe.workers(self.on.size):
+                distance = spread(self._shown.pop(event.t))
+                self._keep(Spread(event.t, distance, rank=event.rank, at=event.at))
 
     def _keep(self, event: Event) -> None:
         self.events.append(event)
@@ -145,10 +134,24 @@ class Run:
         return self._outcome
 
 
-def train(task, recipe: Recipe, on, *, until: float | None = None, patience: int = 0) -> Run:
+def spread(weights: list[np.ndarray]) -> float:
+    """How far apart workers are: the root of the mean squared distance to their mean."""
+    stack = np.array(weights, np.float64)
+    return float(np.sqrt(((stack - stack.mean(0)) ** 2).sum(1).mean()))
+
+
+def joined(recipe: Recipe) -> Recipe:
+    """The recipe of workers that have all joined already."""
+    return replace(recipe, sync=replace(recipe.sync, warm_start=0)) if recipe.sync.warm_start else recipe
+
+
+def train(task, recipe: Recipe, on, *, epochs=None, until=None, patience=0, folder=None, resume=None) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`.
 
-    It ends after recipe.rounds; or, at a look (recipe.look), when the test accuracy has reached `until`; or when the
-    test loss has not fallen for `patience` looks.
+    It ends after recipe.rounds, or after so many `epochs`; or, at a look (recipe.look), when the test accuracy has
+    reached `until`; or when the test loss has not fallen for `patience` looks.
+    With Recipe(keep=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a folder's newest.
     """
-    return Run(task, recipe, on, until, patience)
+    if epochs is not None:
+        recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
+    return Run(task, recipe, on, until, patience, folder, resume)

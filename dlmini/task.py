@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -40,10 +41,17 @@ class Classify:
     def initial(self, seed: int = 0) -> np.ndarray:
         return self.model.initial(seed)
 
-    def batches(self, shard: int, of: int, seed: int) -> Iterator[Batch]:
-        """An endless stream of mini-batches for worker `shard` of `of`."""
+    def batches(self, shard: int, of: int, seed: int, skip: int = 0) -> Iterator[Batch]:
+        """An endless stream of mini-batches for worker `shard` of `of`, without the first `skip`."""
         rows = self.split(self.train, of, seed=seed)[shard]
-        return stream(self.train, min(self.batch, len(rows)), seed=seed, rank=shard, part=rows, reuse=True)
+        size = min(self.batch, len(rows))
+        epoch, left = divmod(skip, -(-len(rows) // size))
+        found = stream(self.train, size, seed=seed, rank=shard, part=rows, epoch=epoch, reuse=True)
+        return islice(found, left, None)
+
+    def steps(self, epochs: float, workers: int) -> int:
+        """Steps of each worker until all have seen the training set so many times."""
+        return max(1, round(epochs * len(self.train) / (workers * self.batch)))
 
     def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray) -> float:
         loss = self.model.loss_and_grad(w, batch.x, batch.y, grad, batch.key)

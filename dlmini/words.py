@@ -14,6 +14,8 @@ SYNC = {
     "local": sync.LocalSGD,
     "async": sync.Asynchronous,
     "ssp": sync.StaleSynchronous,
+    "partly": sync.PartlySynchronous,
+    "downpour": sync.Downpour,
 }
 TOPOLOGY = {"allreduce": topology.AllReduce, "server": topology.ParameterServer, "gossip": topology.Gossip}
 COMPRESS = {

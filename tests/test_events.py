@@ -12,6 +12,14 @@ def test_an_event_is_stamped_with_rank_and_time():
     assert (event.t, event.loss, event.nbytes, event.rank, event.at) == (3, 0.5, 1000, 2, 1.5)
 
 
+def test_a_round_carries_where_the_time_went_until_then():
+    phases = Phases(1.0, 2.0, 3.0)
+    event = stamped(Round(0, 0.5), 0, 6.0, phases)
+    phases.compute += 1
+    assert event.phases == Phases(1.0, 2.0, 3.0)
+    assert json.loads(json.dumps(as_dict(event)))["phases"]["waiting"] == 2.0
+
+
 def test_a_snapshot_cannot_change_after_it_was_said():
     weights = np.zeros(3, np.float32)
     event = stamped(Snapshot(0, weights), 0, 0.0)

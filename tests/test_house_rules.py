@@ -23,11 +23,15 @@ MAY = {
     "sim": {"comm", "events"},
     "alone": {"data"},
     "sync": set(),
-    "topology": {"comm.schedules", "compression.packets"},
+    "memory": set(),
+    "topology": {"comm.schedules", "compression.packets", "events", "memory"},
     "recipe": {"sync", "topology", "compression", "optim"},
     "task": {"nn", "data"},
-    "loop": {"events", "topology.turn"},
-    "run": {"loop", "recipe", "comm", "sim", "events"},
+    "loop": {"events", "memory", "topology.turn"},
+    "written": {"comm.schedules"},
+    "outcome": {"events", "recipe", "written"},
+    "checkpoints": {"events", "recipe", "written"},
+    "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints"},
     "configurations": {"run", "recipe", "sync", "topology", "compression"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "words", "terminal"}

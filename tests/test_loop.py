@@ -137,7 +137,7 @@ def test_runs_repeat_to_the_bit(task, topology):
         ({"sync": Asynchronous(), "topology": Gossip()}, 4, "use ParameterServer"),
         ({"topology": ParameterServer(2)}, 2, "leave no worker; take at least 3 ranks"),
         ({"topology": Gossip(what="weights"), "compression": TopK(0.1)}, 4, "mix updates"),
-        ({"outer": Nesterov(0.7)}, 4, "use LocalSGD with it"),
+        ({"outer": Nesterov(0.7)}, 4, "use LocalSGD or Downpour with it"),
         ({"compression": QSGD(bits=4), "feedback": True}, 4, "average out by themselves"),
         ({"rounds": 0}, 4, "at least one"),
     ],

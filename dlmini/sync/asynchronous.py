@@ -4,25 +4,28 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from dlmini.sync.gate import Gathering
+from dlmini.sync.sync import Sync
+
 
 @dataclass(frozen=True)
-class Asynchronous:
+class Asynchronous(Sync):
     """Push, fetch, go on. The server applies each push when it comes.
 
     With N equal workers a gradient is N - 1 steps stale when it is applied, and asynchrony acts like momentum 1 - 1/N
     (Mitliagkas et al., Asynchrony begets momentum, 2016): use less momentum than you would alone.
+    aware: a push that is s steps old counts 1 / max(1, s) (Zhang et al., Staleness-aware async-SGD, 2016).
     """
 
+    aware: bool = False
     staleness: ClassVar[float] = inf
-    local: ClassVar[bool] = False
-    late: ClassVar[bool] = False
 
-    def period(self, t: int) -> int:
-        return 1
+    def weight(self, staleness: int) -> float:
+        return 1 / max(1, staleness) if self.aware else 1.0
 
 
 @dataclass(frozen=True)
-class StaleSynchronous:
+class StaleSynchronous(Sync):
     """Run ahead of the slowest worker by at most `bound` rounds.
 
         wait while  my round - bound > the slowest worker's round
@@ -31,8 +34,6 @@ class StaleSynchronous:
     """
 
     bound: int = 3
-    local: ClassVar[bool] = False
-    late: ClassVar[bool] = False
 
     def __post_init__(self):
         if self.bound < 0:
@@ -42,5 +43,54 @@ class StaleSynchronous:
     def staleness(self) -> float:
         return self.bound
 
+
+@dataclass(frozen=True)
+class PartlySynchronous(Sync):
+    """Be free for `most` rounds, then meet.
+
+    Who has done so many rounds makes everybody wait at the end of the round they are in. Fast workers have then done
+    `most` rounds since the last meeting, slow ones fewer; at the meeting all hold the same weights. Tolstobrov 2022
+    calls this stale-synchronous; Ho's method of that name (StaleSynchronous) never makes all meet, it only holds back
+    the fastest.
+    """
+
+    most: int = 4
+    staleness: ClassVar[float] = inf
+
+    def __post_init__(self):
+        if self.most < 1:
+            raise ValueError(f"PartlySynchronous({self.most}): at least one round must lie between two meetings")
+
+    def gate(self, workers: int, rounds: int, halts) -> Gathering:
+        return Gathering(workers, rounds, halts, self.most)
+
+
+@dataclass(frozen=True)
+class Downpour(Sync):
+    """Learn alone, push every `push` steps, fetch every `fetch` steps, wait for nobody.
+
+        each step   w -= optimiser(gradient)       push   the sum of these steps       server   w -= outer(push)
+    Servers' shards live lives of their own: a replica may fetch a mixture of their versions. With outer = Adagrad
+    each weight has its own rate, whatever the scale of what is pushed: that is what makes it robust.
+    warm_start: worker 0 learns alone for so many rounds, then the others join.
+    Dean et al., Large scale distributed deep networks, 2012 (fetch = push = 1 there).
+    """
+
+    fetch: int = 1
+    push: int = 1
+    warm_start: int = 0
+    local: ClassVar[bool] = True
+    staleness: ClassVar[float] = inf
+
+    def __post_init__(self):
+        if self.push < 1 or self.fetch < self.push or self.fetch % self.push or self.warm_start < 0:
+            raise ValueError(
+                f"{self}: push must be at least 1 step, fetch a multiple of it (what was learned is pushed before it "
+                "is replaced), warm_start at least 0 rounds"
+            )
+
     def period(self, t: int) -> int:
-        return 1
+        return self.push
+
+    def fetches(self, t: int) -> bool:
+        return (t + 1) * self.push % self.fetch == 0

@@ -1,11 +1,13 @@
-"""Everybody waits for everybody: after each step, or after `period` steps alone."""
+"""Everybody waits for everybody: after each step, or after `steps` steps alone."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dlmini.sync.sync import Sync
+
 
 @dataclass(frozen=True)
-class BulkSynchronous:
+class BulkSynchronous(Sync):
     """Talk after every step.
 
         w -= optimiser(mean over workers of the gradient)
@@ -14,16 +16,9 @@ class BulkSynchronous:
     Valiant, A bridging model for parallel computation, 1990.
     """
 
-    staleness: ClassVar[float] = 0
-    local: ClassVar[bool] = False  # who steps: the worker alone (True), or everybody on what was exchanged
-    late: ClassVar[bool] = False
-
-    def period(self, t: int) -> int:
-        return 1
-
 
 @dataclass(frozen=True)
-class LocalSGD:
+class LocalSGD(Sync):
     """Learn alone for `steps` steps, then average what was learned.
 
         w -= mean over workers of the change that each made
@@ -31,13 +26,13 @@ class LocalSGD:
     textbook: step, then average; with steps=1 and SGD it is BulkSynchronous.
     seed: average the weights before the last step, then take that step alone (Tolstobrov 2022, Algorithm 1); workers
     always differ by one step. post: until round `post` talk after every step (post-local SGD, Lin et al. 2020).
+    With an outer optimiser, such as Nesterov(0.7, 0.9), it is DiLoCo (Douillard et al. 2023).
     Stich, Local SGD converges fast and communicates little, 2019.
     """
 
     steps: int = 4
     variant: str = "textbook"
     post: int = 0
-    staleness: ClassVar[float] = 0
     local: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -48,7 +43,6 @@ class LocalSGD:
 
     @property
     def late(self) -> bool:
-        """Whether the last step of a round is taken after the exchange."""
         return self.variant == "seed"
 
     def period(self, t: int) -> int:

@@ -1,17 +1,17 @@
 """Everybody hears everybody: the mean of all packets."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dlmini.comm.schedules import Schedule, native
 from dlmini.topology.graphs import complete
+from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
 
 @dataclass(frozen=True)
-class AllReduce:
+class AllReduce(Topology):
     """The mean of everybody's packets, on everybody.
 
         w = start - outer(1/P sum_j packet_j)
@@ -21,7 +21,6 @@ class AllReduce:
     """
 
     how: Schedule = native
-    servers: ClassVar[int] = 0
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)

@@ -1,18 +1,18 @@
 """Talk to a few: each worker mixes with its neighbours of the round, and news spreads hop by hop."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dlmini.topology.graphs import GRAPHS, matrix_of
+from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
 WHAT = ("updates", "weights")
 
 
 @dataclass(frozen=True)
-class Gossip:
+class Gossip(Topology):
     """Mix with neighbours by a matrix K (see graphs.py).
 
         updates   w_i = start_i - outer(sum_j K_ij packet_j)                 (Tolstobrov 2022, Algorithms 2 and 3)
@@ -23,13 +23,16 @@ class Gossip:
 
     graph: str = "rotating"
     what: str = "updates"
-    servers: ClassVar[int] = 0
 
     def __post_init__(self):
         if self.graph not in GRAPHS:
             raise ValueError(f"there is no graph called {self.graph!r}; choose one of {', '.join(GRAPHS)}")
         if self.what not in WHAT:
             raise ValueError(f"gossip mixes 'updates' or 'weights', not {self.what!r}")
+
+    @property
+    def sends(self) -> str:
+        return "weights" if self.what == "weights" else "packets"
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         return matrix_of(self.graph, size, t)

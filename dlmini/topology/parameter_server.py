@@ -5,27 +5,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlmini.topology.graphs import complete
+from dlmini.topology.shard import FETCH, PUSH, Shard
+from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
-
-PUSH, FETCH = 1, 2
 
 
 @dataclass(frozen=True)
-class ParameterServer:
+class ParameterServer(Topology):
     """The last `servers` ranks keep the weights, a shard each, and step on what workers push.
 
         w -= outer(mean of `quorum` pushes)          quorum: by default all workers, or one where nobody waits
-    Bulk-synchronous, stale-synchronous and asynchronous differ by one inequality, `may_go_on`. Cost: a worker sends
+    Bulk-synchronous, stale-synchronous and asynchronous differ by who may go on (sync/gate.py). Cost: a worker sends
     and receives one packet; a server's port carries workers / servers of them each way, which is the bottleneck.
+    back: a compressor for the way back. The server then sends what a worker lacks, and whatever was left out is still
+    lacking next time, so nothing is lost in this direction either.
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
     """
 
     servers: int = 1
     quorum: int | None = None
+    back: object = None
 
     def __post_init__(self):
         if self.servers < 1 or (self.quorum is not None and self.quorum < 1):
             raise ValueError(f"{self}: there must be at least one server, and a quorum of at least one push")
+        if self.back is not None and self.back.remembers:
+            raise ValueError(f"back={self.back!r} remembers by itself, but the server does so already; use another")
+
+    @property
+    def waits(self) -> bool:
+        """Servers answer each worker alone; whether one waits for others is up to the synchronisation."""
+        return False
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         """Workers only: with a full quorum everybody hears everybody."""
@@ -35,43 +45,44 @@ class ParameterServer:
         """The part of the vector that each server keeps, as [low, high)."""
         return [(k * length // self.servers, (k + 1) * length // self.servers) for k in range(self.servers)]
 
+    def start(self, comm, w, recipe, shapes):
+        client = Client(self, comm.size - self.servers, w, recipe.sync)
+        if recipe.sync.joins(comm.rank):
+            client.fetch(comm, w)
+        return client
+
+    def serve(self, comm, w: np.ndarray, outer, recipe, before=None) -> np.ndarray:
+        """A server's whole life: `w` is its shard. Returns the shard as it is when every worker has finished."""
+        return Shard(self, w, outer, recipe, comm.size - self.servers).live(comm, before)
+
+
+class Client:
+    """A worker's side."""
+
+    def __init__(self, topology: ParameterServer, workers: int, w: np.ndarray, sync):
+        self.shards = [(workers + k, low, high) for k, (low, high) in enumerate(topology.shards(w.size))]
+        self.sync, self.seen = sync, w.copy() if topology.back else None
+
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
-        """A worker's side; `outer` lives on the servers."""
-        workers = comm.size - self.servers
-        parts = self.shards(turn.w.size)
-        for k, (low, high) in enumerate(parts):
-            comm.send(workers + k, turn.packet.part(low, high), PUSH)
-        for k, (low, high) in enumerate(parts):
-            turn.w[low:high] = comm.recv(workers + k, FETCH)
+        """`outer` lives on the servers."""
+        for server, low, high in self.shards:
+            comm.send(server, turn.packet.part(low, high), PUSH)
+        if self.sync.fetches(turn.t):
+            self.fetch(comm, turn.w)
         return turn.w
 
-    def serve(self, comm, w: np.ndarray, outer, rounds: int, staleness: float) -> np.ndarray:
-        """A server's whole life: `w` is its shard. Returns the shard as it is when every worker has finished."""
-        workers = comm.size - self.servers
-        quorum = self.quorum or (workers if staleness == 0 else 1)
-        clocks, waiting, heap = np.zeros(workers, int), set(), []
-        for _ in range(workers * rounds):
-            worker, packet = comm.recv_any(PUSH)
-            heap.append((worker, packet))
-            clocks[worker] += 1
-            waiting.add(worker)
-            if len(heap) == quorum:
-                apply(w, heap, outer)
-                heap = []
-            for ready in sorted(r for r in waiting if may_go_on(clocks, r, staleness)):
-                comm.send(ready, w, FETCH)
-                waiting.discard(ready)
-        return w
+    def fetch(self, comm, w: np.ndarray) -> None:
+        for server, low, high in self.shards:
+            news = comm.recv(server, FETCH)
+            if self.seen is None:
+                w[low:high] = news
+            else:
+                news.add_to(self.seen[low:high])
+                w[low:high] = self.seen[low:high]
 
+    def memory(self) -> dict:
+        return {} if self.seen is None else {"seen": self.seen.copy()}
 
-def may_go_on(clocks: np.ndarray, worker: int, staleness: float) -> bool:
-    """SSP's inequality: nobody runs more than `staleness` rounds ahead of the slowest."""
-    return clocks[worker] - staleness <= clocks.min()
-
-
-def apply(w: np.ndarray, pushes: list, outer) -> None:
-    """One step on the mean of some pushes, added in the order of ranks whatever the order of arrival."""
-    mixed = np.zeros_like(w)
-    for _, packet in sorted(pushes, key=lambda push: push[0]):
-        packet.add_to(mixed, 1 / len(pushes))
-    outer.apply(w, mixed)
+    def restore(self, memory: dict) -> None:
+        if self.seen is not None:
+            self.seen[:] = memory["seen"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlmini import launch
+from dlmini import Recipe, launch
 from dlmini.compression import QSGD, EFSign, Int8, None_, RandomK, TopK
 from dlmini.sim import Simulated
 from dlmini.topology import AllReduce, Gossip, ParameterServer
@@ -37,10 +37,13 @@ def one_exchange(comm, topology, compression, t, length):
     workers = comm.size - topology.servers
     if comm.rank >= workers:
         low, high = topology.shards(length)[comm.rank - workers]
-        return topology.serve(comm, np.zeros(high - low, np.float32), Negated(), 1, 0)
+        return topology.serve(comm, np.zeros(high - low, np.float32), Negated(), Recipe(topology=topology, rounds=1))
     zeros = [np.zeros(length, np.float32) for _ in range(3)]
     turn = Turn(t, zeros[0], zeros[1], said(compression, comm.rank, length), zeros[2], compression.summable)
-    return topology.exchange(comm, turn, Negated())
+    recipe = Recipe(topology=topology, compression=compression, rounds=1)
+    mixed = topology.start(comm, zeros[1], recipe, ((length,),)).exchange(comm, turn, Negated())
+    assert mixed is turn.w
+    return mixed
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5, 8])

@@ -1,0 +1,98 @@
+"""A server's side: a shard of the weights, who has pushed, and who waits."""
+
+import numpy as np
+
+from dlmini.compression.packets import Dense
+from dlmini.events import Checkpoint, Served
+from dlmini.memory import arrays, restore
+
+PUSH, FETCH = 1, 2
+BACK = 13  # the purpose of a coin for the way back
+
+
+class Shard:
+    """One server.
+
+    version     steps that were made; `read` is the version that each worker holds
+    heap        pushes that wait until they are enough for a step
+    seen        the weights as each worker has them, where the way back is compressed
+    """
+
+    def __init__(self, topology, w: np.ndarray, outer, recipe, workers: int):
+        sync = recipe.sync
+        self.w, self.outer, self.recipe = w, outer, recipe
+        self.quorum = topology.quorum or (workers if sync.staleness == 0 else 1)
+        self.gate = sync.gate(workers, recipe.rounds, recipe.keeps_after)
+        self.gate.clocks[1:] = sync.warm_start
+        self.version, self.read, self.heap = 0, np.zeros(workers, int), []
+        self.back = topology.back and topology.back.fit(((w.size,),))
+        self.seen = np.tile(w, (workers, 1)) if self.back else np.zeros((0, 0))
+
+    def live(self, comm, before=None) -> np.ndarray:
+        whole = {"w": self.w, "outer": self.outer, "gate": self.gate, "pushes": self}
+        if before is not None:
+            restore(whole, before)
+        self.admit(comm)
+        while self.gate.clocks.min() < self.recipe.rounds:
+            worker, packet = comm.recv_any(PUSH)
+            self.hear(comm, worker, packet)
+            self.gate.arrive(worker)
+            for ready in self.gate.open():
+                if self.recipe.sync.fetches(self.gate.clocks[ready] - 1):
+                    self.reply(comm, ready)
+            if worker == 0:
+                self.admit(comm)
+            if self.all_have_come():
+                comm.emit(Checkpoint(int(self.gate.clocks[0]) - 1, arrays(whole)))
+        if self.heap:
+            self.step()
+        return self.w
+
+    def hear(self, comm, worker: int, packet) -> None:
+        """Take a push; make a step when they are enough."""
+        staleness = self.version - int(self.read[worker])
+        comm.emit(Served(worker, int(self.gate.clocks[worker]), staleness))
+        self.heap.append((worker, packet, self.recipe.sync.weight(staleness)))
+        if len(self.heap) == self.quorum:
+            self.step()
+
+    def step(self) -> None:
+        """One step on the mean of the pushes, added in the order of ranks whatever the order of arrival."""
+        mixed = np.zeros_like(self.w)
+        for _, packet, weight in sorted(self.heap, key=lambda push: push[0]):
+            packet.add_to(mixed, weight / len(self.heap))
+        self.outer.apply(self.w, mixed)
+        self.heap, self.version = [], self.version + 1
+
+    def reply(self, comm, worker: int) -> None:
+        """The weights, or what the worker lacks of them."""
+        self.read[worker] = self.version
+        if self.back is None:
+            comm.send(worker, self.w, FETCH)
+            return
+        seen = self.seen[worker]
+        coin = np.random.default_rng([self.recipe.seed, comm.rank, int(self.gate.clocks[worker]), BACK, worker])
+        packet = self.back.encode(self.w - seen, coin)
+        packet.add_to(seen)
+        comm.send(worker, packet, FETCH)
+
+    def admit(self, comm) -> None:
+        """Worker 0 has learned alone for long enough: the others may begin."""
+        if self.recipe.sync.warm_start and self.gate.clocks[0] == self.recipe.sync.warm_start:
+            for worker in range(1, len(self.read)):
+                self.reply(comm, worker)
+
+    def all_have_come(self) -> bool:
+        clocks = self.gate.clocks
+        return clocks.min() == clocks.max() and self.recipe.keeps_after(int(clocks[0]) - 1)
+
+    def memory(self) -> dict:
+        heap = np.array([packet.dense() for _, packet, _ in self.heap], np.float32).reshape(-1, self.w.size)
+        pushers = np.array([(worker, weight) for worker, _, weight in self.heap]).reshape(-1, 2)
+        return {"version": self.version, "read": self.read, "heap": heap, "pushers": pushers, "seen": self.seen}
+
+    def restore(self, memory: dict) -> None:
+        self.version, self.read[:] = int(memory["version"]), memory["read"]
+        self.seen[:] = memory["seen"]
+        pushes = zip(memory["pushers"], memory["heap"], strict=True)
+        self.heap = [(int(worker), Dense(dense), float(weight)) for (worker, weight), dense in pushes]

@@ -1,0 +1,34 @@
+"""What every topology answers."""
+
+from typing import ClassVar
+
+import numpy as np
+
+
+class Topology:
+    """With whom to talk. An immutable description whose repr is the legend of a plot.
+
+        matrix(size, t)                 row i says with which weight each worker's update reaches worker i in round t
+        exchange(comm, turn, outer)     one worker's round: say the packet, hear others, step; returns the new weights
+
+    servers     how many of the last ranks keep weights and compute no gradients
+    waits       whether an exchange waits until its partners have come to it
+    owns_codec  it compresses by itself, because arithmetic and talk are interleaved: no other compression is used
+    sends       "packets", or "weights" if these travel whole, however the update was compressed
+    """
+
+    servers: int = 0
+    waits: ClassVar[bool] = True
+    owns_codec: ClassVar[bool] = False
+    sends: str = "packets"
+
+    def start(self, comm, w: np.ndarray, recipe, shapes):
+        """What exchanges for one worker, all its life. A topology that remembers nothing does it itself.
+
+        w: the weights that all begin with, which may be replaced in place; shapes: the arrays that w is made of.
+        """
+        return self
+
+    def doubts(self, size: int) -> str:
+        """Why these workers may not learn as hoped, as a sentence; empty if there is no reason to worry."""
+        return ""
