@@ -30,7 +30,9 @@ _ROOMS = {
     "comm.mpi": "Mpi",
     "sim": "Simulated Cluster explore replay price",
     "sync": "BulkSynchronous LocalSGD Asynchronous StaleSynchronous PartlySynchronous Downpour",
-    "topology": "AllReduce ParameterServer Gossip spectral_gap",
+    "topology": (
+        "AllReduce ParameterServer Star Gossip Own PushSum AsyncGossip Choco LowRank spectral_gap consensus_distance"
+    ),
     "recipe": "Recipe",
     "task": "Classify",
     "run": "train",

@@ -13,14 +13,13 @@ import threading
 import warnings
 from dataclasses import replace
 
-import numpy as np
-
 from dlmini.checkpoints import Checkpoints, memories
 from dlmini.comm.launch import launch
 from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
 from dlmini.loop import program
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
+from dlmini.topology import consensus_distance
 
 
 class Stopped(Exception):
@@ -86,7 +85,7 @@ class Run:
             shown = self._shown.setdefault(event.t, [])
             shown.append(event.weights)
             if len(shown) == self.recipe.workers(self.on.size):
-                distance = spread(self._shown.pop(event.t))
+                distance = consensus_distance(self._shown.pop(event.t))
                 self._keep(Spread(event.t, distance, rank=event.rank, at=event.at))
 
     def _keep(self, event: Event) -> None:
@@ -132,12 +131,6 @@ class Run:
         if self._error is not None:
             raise self._error
         return self._outcome
-
-
-def spread(weights: list[np.ndarray]) -> float:
-    """How far apart workers are: the root of the mean squared distance to their mean."""
-    stack = np.array(weights, np.float64)
-    return float(np.sqrt(((stack - stack.mean(0)) ** 2).sum(1).mean()))
 
 
 def joined(recipe: Recipe) -> Recipe:

@@ -1,10 +1,13 @@
 """Words of the command line become the objects of a recipe, here and nowhere else.
 
     local:16    gossip:ring,what=weights    threshold:keep=0.05    deflate:int8    allreduce:ring    server:2
-A word is a name, and after a colon what one would write between the brackets. A value may be such a word itself.
+    choco:topk(0.01),gamma=0.3    allreduce:hierarchical(4)    deflate:qsgd(bits=4)
+A word is a name, and after a colon what one would write between the brackets. A value may be a word itself.
 """
 
 from __future__ import annotations
+
+import re
 
 from dlmini import compression, optim, sync, topology
 from dlmini.comm import network, schedules
@@ -17,7 +20,16 @@ SYNC = {
     "partly": sync.PartlySynchronous,
     "downpour": sync.Downpour,
 }
-TOPOLOGY = {"allreduce": topology.AllReduce, "server": topology.ParameterServer, "gossip": topology.Gossip}
+TOPOLOGY = {
+    "allreduce": topology.AllReduce,
+    "server": topology.ParameterServer,
+    "star": topology.Star,
+    "gossip": topology.Gossip,
+    "push_sum": topology.PushSum,
+    "async_gossip": topology.AsyncGossip,
+    "choco": topology.Choco,
+    "low_rank": topology.LowRank,
+}
 COMPRESS = {
     "none": compression.None_,
     "half": compression.Half,
@@ -37,7 +49,7 @@ COMPRESS = {
 }
 SCHEDULES = {
     name: getattr(schedules, name) for name in ("native", "ring", "tree", "doubling", "halving_doubling", "naive")
-}
+} | {"hierarchical": schedules.Hierarchical}
 OPTIMIZERS = {
     "sgd": optim.SGD,
     "momentum": optim.Momentum,
@@ -62,27 +74,29 @@ def read(kind: str, text: str, table: dict, inner: dict | None = None):
     name, _, rest = text.partition(":")
     make = choose(kind, name, table)
     given, named = [], {}
-    for word in filter(None, rest.split(",")):
-        key, equals, value = word.rpartition("=")
+    for word in filter(None, re.split(r",(?![^()]*\))", rest)):  # at commas outside of brackets
+        key, equals, value = word.partition("=") if re.match(r"\w+=", word) else ("", "", word)
         if equals:
-            named[key] = plain(value, inner)
+            named[key] = plain(kind, value, inner)
         else:
-            given.append(plain(word, inner))
+            given.append(plain(kind, word, inner))
     try:
         return make(*given, **named)
     except TypeError as error:
         raise ValueError(f"{kind} {text!r}: {error}; it is written {name}:value or {name}:key=value") from error
 
 
-def plain(text: str, inner: dict | None):
-    """A number, a truth value, an entry of `inner`, or the word itself."""
-    for kind in (int, float):
+def plain(kind: str, text: str, inner: dict | None):
+    """A number, a truth value, a word of `inner` with or without brackets, or the text itself."""
+    for number in (int, float):
         try:
-            return kind(text)
+            return number(text)
         except ValueError:
             continue
     if text in ("true", "false"):
         return text == "true"
+    if inner and (call := re.fullmatch(r"(\w+)\((.*)\)", text)):
+        return read(kind, f"{call[1]}:{call[2]}", inner, inner)
     found = (inner or {}).get(text)
     return text if found is None else found() if isinstance(found, type) else found
 
@@ -92,7 +106,8 @@ def read_sync(text: str):
 
 
 def read_topology(text: str):
-    return read("topology", text, TOPOLOGY, SCHEDULES if text.startswith("allreduce") else None)
+    inside = {"allreduce": SCHEDULES, "low_rank": SCHEDULES, "choco": COMPRESS, "server": COMPRESS}
+    return read("topology", text, TOPOLOGY, inside.get(text.partition(":")[0].replace("-", "_")))
 
 
 def read_compression(text: str):

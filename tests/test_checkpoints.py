@@ -108,7 +108,7 @@ def test_workers_that_mix_only_with_neighbours_are_apart_and_those_of_an_all_red
         return [event.distance for event in events if isinstance(event, Spread)]
 
     assert distances(AllReduce()) == [0, 0, 0]
-    assert min(distances(Gossip("ring"))) > 0
+    assert min(distances(Gossip())) > 0
 
 
 def test_training_lasts_as_many_epochs_as_asked(task):

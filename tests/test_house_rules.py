@@ -28,10 +28,10 @@ MAY = {
     "recipe": {"sync", "topology", "compression", "optim"},
     "task": {"nn", "data"},
     "loop": {"events", "memory", "topology.turn"},
-    "written": {"comm.schedules"},
+    "written": {"comm"},
     "outcome": {"events", "recipe", "written"},
     "checkpoints": {"events", "recipe", "written"},
-    "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints"},
+    "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology"},
     "configurations": {"run", "recipe", "sync", "topology", "compression"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "words", "terminal"}

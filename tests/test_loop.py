@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dlmini import SGD, Momentum, Nesterov
+from dlmini import SGD, Momentum, Nesterov, train
 from dlmini.comm.launch import launch
 from dlmini.comm.schedules import naive
 from dlmini.compression import DGC, QSGD, EFSign, Int8, None_, RandomK, Threshold, TopK
@@ -153,3 +153,10 @@ def test_a_diverged_worker_is_named_with_its_layer(task):
         np.errstate(all="ignore"),
     ):
         run(task, 2, optimizer=SGD(1e30), rounds=20)
+
+
+def test_gossip_of_updates_that_drives_workers_apart_warns_and_says_why(task):
+    with pytest.warns(UserWarning, match=r"driven apart: .* eigenvalue -0\.33.* mix weights"):
+        train(task, Recipe(topology=Gossip("ring"), rounds=1), Simulated(4)).result()
+    for topology in (Gossip("rotating"), Gossip("ring", "weights"), AllReduce()):
+        assert not Recipe(topology=topology).doubts(4)

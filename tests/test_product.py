@@ -33,6 +33,11 @@ TOPOLOGIES = [
     with_whom.ParameterServer(back=how_briefly.TopK(0.5)),
     with_whom.Gossip(),
     with_whom.Gossip("ring", "weights"),
+    with_whom.Star(),
+    with_whom.PushSum("random_push"),
+    with_whom.AsyncGossip(),
+    with_whom.Choco(how_briefly.TopK(0.3)),
+    with_whom.LowRank(1),
 ]
 COMPRESSORS = [
     how_briefly.None_(),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dlmini.comm.schedules import ring
+from dlmini.comm.schedules import Hierarchical, ring
 from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
-from dlmini.sync import Asynchronous, BulkSynchronous, LocalSGD, StaleSynchronous
-from dlmini.topology import AllReduce, Gossip, ParameterServer
+from dlmini.sync import Asynchronous, BulkSynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
+from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer
 from dlmini.words import read_compression, read_sync, read_topology
 
 
@@ -23,6 +23,12 @@ from dlmini.words import read_compression, read_sync, read_topology
         (read_topology, "gossip", Gossip()),
         (read_topology, "gossip:torus,what=weights", Gossip("torus", "weights")),
         (read_topology, "gossip:ring", Gossip("ring")),
+        (read_topology, "allreduce:hierarchical(4)", AllReduce(Hierarchical(4))),
+        (read_topology, "choco:topk(0.1),ring,gamma=0.3", Choco(TopK(0.1), "ring", gamma=0.3)),
+        (read_topology, "server:2,back=qsgd(bits=4,bucket=64)", ParameterServer(2, back=QSGD(bits=4, bucket=64))),
+        (read_topology, "low-rank:4", LowRank(4)),
+        (read_sync, "downpour:4,push=2", Downpour(4, 2)),
+        (read_sync, "partly:8", PartlySynchronous(8)),
         (read_compression, "threshold:keep=0.05", Threshold(keep=0.05)),
         (read_compression, "topk:0.01", TopK(0.01)),
         (read_compression, "qsgd:bits=2", QSGD(bits=2)),
@@ -38,7 +44,7 @@ def test_a_word_becomes_its_object(read, text, meant):
     ("read", "text", "advice"),
     [
         (read_sync, "bps", "choose one of bsp, local, async, ssp"),
-        (read_topology, "star", "choose one of allreduce, server, gossip"),
+        (read_topology, "bus", "choose one of allreduce, server, star, gossip"),
         (read_topology, "gossip:cube", "choose one of ring, torus"),
         (read_compression, "zip", "choose one of none, half"),
         (read_compression, "topk:0", "above 0, at most 1"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.topology.graphs import GRAPHS, matrix_of
+from dlmini.topology.graphs import drifts_apart, graph_of, heard, least_pull, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
@@ -21,12 +21,11 @@ class Gossip(Topology):
     Cost: as many packets as K has entries beside the diagonal in a column. Nobody waits for those it does not mix with.
     """
 
-    graph: str = "rotating"
+    graph: object = "rotating"
     what: str = "updates"
 
     def __post_init__(self):
-        if self.graph not in GRAPHS:
-            raise ValueError(f"there is no graph called {self.graph!r}; choose one of {', '.join(GRAPHS)}")
+        object.__setattr__(self, "graph", graph_of(self.graph))
         if self.what not in WHAT:
             raise ValueError(f"gossip mixes 'updates' or 'weights', not {self.what!r}")
 
@@ -37,6 +36,15 @@ class Gossip(Topology):
     def matrix(self, size: int, t: int) -> np.ndarray:
         return matrix_of(self.graph, size, t)
 
+    def doubts(self, size: int) -> str:
+        if self.what == "weights" or not drifts_apart(self.graph, size):
+            return ""
+        return (
+            f"{size} workers that mix updates by {self.graph!r} are driven apart: its mean over a period has the "
+            f"eigenvalue {least_pull(self.graph, size):.2g}, so along one direction everybody is told to climb where "
+            "it should descend; mix weights (what='weights'), or use 'rotating' or 'one_peer'"
+        )
+
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         if self.what == "weights":
             turn.mixed[:] = 0
@@ -44,23 +52,14 @@ class Gossip(Topology):
             mine = turn.step(outer)
             return self._mix_weights(comm, turn, mine)
         turn.mixed[:] = 0
-        for packet, share in self._heard(comm, turn.t, turn.packet):
+        for packet, share in heard(comm, self.matrix(comm.size, turn.t), turn.packet):
             packet.add_to(turn.mixed, share)
         return turn.step(outer)
 
     def _mix_weights(self, comm, turn: Turn, mine) -> np.ndarray:
         mixed = turn.mixed
         mixed[:] = 0
-        for w, share in self._heard(comm, turn.t, mine):
+        for w, share in heard(comm, self.matrix(comm.size, turn.t), mine):
             mixed += np.float32(share) * w
         mine[:] = mixed
         return mine
-
-    def _heard(self, comm, t: int, message):
-        """(message, share) of everybody who reaches me this round, myself included, in the order of ranks."""
-        K = self.matrix(comm.size, t)
-        for other in np.flatnonzero(K[:, comm.rank]):
-            if other != comm.rank:
-                comm.send(int(other), message)
-        for other in np.flatnonzero(K[comm.rank]):
-            yield (message if other == comm.rank else comm.recv(int(other))), K[comm.rank, other]

@@ -7,6 +7,8 @@ the spectral gap, 1 minus the second largest |eigenvalue|:
     exponential          2 / (1 + ceil(log2 P)) for even P (Ying et al., Exponential graph is provably efficient, 2021)
     one_peer             exact average after log2 P rounds if P is a power of two
     rotating             the partners of Tolstobrov 2022, after GossipGraD (Daily et al., 2018): distance 1, 2, ..., P/2
+
+A graph is one of these names, or a matrix of one's own (own.py).
 """
 
 from collections.abc import Callable
@@ -14,6 +16,8 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
+
+from dlmini.topology.own import Own
 
 Graph = Callable[[int, int], np.ndarray]  # (workers, round) -> matrix
 
@@ -93,11 +97,42 @@ GRAPHS: dict[str, Graph] = {
 }
 
 
+REPEATS: dict[str, Callable[[int], int]] = {
+    "one_peer": lambda size: len(hops(size)),
+    "rotating": lambda size: size // 2,
+}
+
+
+def graph_of(graph) -> str | Own:
+    """A graph as topologies keep it: a known name, or a matrix of one's own, checked."""
+    if isinstance(graph, str):
+        if graph not in GRAPHS:
+            raise ValueError(
+                f"there is no graph called {graph!r}; choose one of {', '.join(GRAPHS)}, or give a matrix: Own(K)"
+            )
+        return graph
+    return graph if isinstance(graph, Own) else Own(graph)
+
+
+def is_fixed(graph: str | Own) -> bool:
+    """Whether neighbours are the same in every round."""
+    return graph.fixed if isinstance(graph, Own) else graph not in (*REPEATS, "random")
+
+
 @lru_cache(maxsize=512)
-def matrix_of(graph: str, size: int, t: int) -> np.ndarray:
-    K = GRAPHS[graph](size, t)
+def matrix_of(graph: str | Own, size: int, t: int) -> np.ndarray:
+    K = graph(size, t) if isinstance(graph, Own) else GRAPHS[graph](size, t)
     K.flags.writeable = False
     return K
+
+
+def heard(comm, K: np.ndarray, message):
+    """Send to all that K lets hear me; then (message, share) of everybody whom I hear, myself too, in order of rank."""
+    for other in np.flatnonzero(K[:, comm.rank]):
+        if other != comm.rank:
+            comm.send(int(other), message)
+    for other in np.flatnonzero(K[comm.rank]):
+        yield (message if other == comm.rank else comm.recv(int(other))), float(K[comm.rank, other])
 
 
 def spectral_gap(K: np.ndarray) -> float:
@@ -112,3 +147,38 @@ def contraction(graph: Graph, size: int, rounds: int) -> float:
     for t in range(rounds):
         product = graph(size, t) @ product
     return float(np.linalg.norm(product - 1 / size, 2))
+
+
+def period_mean(graph: str | Own, size: int) -> np.ndarray:
+    """The mean of K over the rounds until it comes again; of random pairs, the expected K."""
+    if graph == "random":
+        meet = 1 / (size - 1 + size % 2) if size > 1 else 0.0  # how often a given two are a pair
+        return np.full((size, size), meet / 2) + np.eye(size) * (1 - size * meet / 2)
+    period = graph.period if isinstance(graph, Own) else max(1, REPEATS.get(graph, lambda size: 1)(size))
+    return np.mean([matrix_of(graph, size, t) for t in range(period)], axis=0)
+
+
+def least_pull(graph: str | Own, size: int) -> float:
+    """The smallest real part of an eigenvalue of the period mean: whether gossip of gradients holds workers together.
+
+    Let workers mix gradients, w_i -= eta sum_j K_ij g_j, near a minimum where g = a (w - w*). Along an eigenvector of
+    K with the eigenvalue L their differences d obey
+
+        d <- (1 - eta a L) d        Re L > 0: they die out    L = 0: they stay    Re L < 0: they grow
+    for then a worker is told to climb what it should descend. If K changes, to first order in eta only its mean over a
+    period counts. A ring of thirds has L = (1 + 2 cos(2 pi k / P)) / 3, down to -1/3 for even P: mix weights there,
+    which multiplies d by L itself. The rotating partners have 1/3 - 4/(3 P) for even P and (P - 3) / (3 (P - 1)) for
+    odd: below 0 only for two workers.
+    """
+    return float(np.linalg.eigvals(period_mean(graph, size)).real.min())
+
+
+def drifts_apart(graph: str | Own, size: int) -> bool:
+    """Whether workers who mix gradients by this graph are driven apart, however small their steps."""
+    return least_pull(graph, size) < -1e-9
+
+
+def consensus_distance(weights) -> float:
+    """How far workers are from their mean: sqrt(mean_i |w_i - mean|^2)."""
+    weights = np.asarray(weights, np.float64)
+    return float(np.sqrt(np.mean(np.sum((weights - weights.mean(axis=0)) ** 2, axis=1))))
