@@ -16,6 +16,7 @@ from greenlet import GreenletExit, getcurrent
 from dlmini.comm.network import INNER, SHARED
 from dlmini.sim.agenda import FIRST, LAST, Agenda
 from dlmini.sim.cluster import Cluster
+from dlmini.sim.log import Log
 
 SHIFT, TIE = 34, 2.0**-29  # of a hash's 64 bits the upper 30 make a tie between -1 and 1: quick to convert and compare
 
@@ -38,7 +39,7 @@ class Engine:
         self.seen = [-LAST] * len(self.ports)  # when the last first byte came there
         self.priced = [-LAST] * len(self.ports)  # when the last one of a priced collective did
         self.agenda, self.serial, self.landed = Agenda(), 0, 0
-        self.log: list | None = [] if log else None
+        self.log: Log | None = Log() if log else None
         self.hub = getcurrent()
         self.quiet = Errand(self, None)
         self.errand: Errand | None = None
@@ -86,7 +87,8 @@ class Engine:
         """
         agenda = self.agenda
         while True:
-            event = agenda.today.pop() if agenda.today and not agenda.late else agenda.pop()
+            today = agenda.today
+            event = today.pop() if today and not agenda.late else agenda.pop()
             if event is None:
                 thing = self._due(self.quiet)
             elif len(event) > 3:
@@ -106,7 +108,8 @@ class Engine:
         """A first byte reaches a port; behind the last port the message is here, and perhaps somebody waits for it."""
         _, serial, lane, hop, data, nbytes, sent, tail, code, lasti = event
         ports = lane.ports
-        if hop < len(ports):
+        ahead = len(ports) - hop
+        if ahead:
             port, time, frees = ports[hop], self.agenda.time, self.free
             free = frees[port]
             start = time if time > free else free
@@ -116,13 +119,13 @@ class Engine:
                 self.inexact += 1
             latency = self.latency[port]
             tail = (tail if tail > free else free) + latency
-            if hop + 1 < len(ports):
+            if ahead > 1:
                 head = start + latency
                 tie = (hash((lane.salt, head)) >> SHIFT) * TIE
                 self.agenda.push(head, (tie, serial, lane, hop + 1, data, nbytes, sent, tail, code, lasti))
                 return None
         if self.log is not None:
-            self.log.append((sent, tail, lane.ends, nbytes, code, lasti))
+            self.log.flat += (sent, tail, lane.ends, nbytes, code, lasti)
         rank, lane.seen = lane.dest, serial
         if rank.wants is lane:
             rank.wants, rank.given, rank.here = None, event, tail

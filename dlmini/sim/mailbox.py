@@ -19,23 +19,17 @@ class Mailbox:
     __slots__ = ()
 
     def recv(self, source: int, tag: int = 0):
-        lane = self.inn  # most often the way of the message before: nothing to check
-        if lane is None or lane.origin != source or lane.channel != tag:
+        """Waits like `_wait_for` and books like `_book_received`, written out: few calls, few lookups."""
+        lane, called = self.inn, self.clock
+        if lane is None or lane.origin != source or lane.channel != tag:  # seldom: mostly it is the way of the last one
             self.inn = lane = self._lane_from(self._checked(source, "receive from"), checked_tag(tag))
-        return self._fetch(lane)
-
-    def _recv(self, source: int, channel: int):
-        return self._fetch(self._lane_from(source, channel))
-
-    def _fetch(self, lane: Lane):
-        """The next letter of a lane. Waits like `_wait_for` and books like `_book_received`, with fewer calls."""
-        called = self.clock
         if lane.box:
             here, _, _, event = lane.box.pop(0)
         else:
-            if self.plain and self.engine.running and lane.source.state == "alive" and getcurrent() is self.greenlet:
+            engine = self.engine
+            if self.plain and engine.running and lane.source.state == "alive" and getcurrent() is self.greenlet:
                 self.wants = lane
-                other = self.engine.next()
+                other = engine.next()
                 if other is not self:
                     other.greenlet.switch()
                 if self.fault is not None:
@@ -55,6 +49,10 @@ class Mailbox:
         if not self.plain:
             self._alive()
         return event[DATA]
+
+    def _recv(self, source: int, channel: int):
+        self.inn = self._lane_from(source, channel)  # where `recv` looks first, and finds nothing to check
+        return self.recv(source, channel)
 
     def _take_any(self, channel: int) -> tuple[int, object, float]:
         queue = self._queue(channel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from sys import _getframe
 
 from greenlet import getcurrent
 from numpy import ndarray
@@ -24,7 +24,7 @@ class Outbox:
         lane = self.out  # most often the way of the message before: nothing to check
         if lane is None or lane.to != dest or lane.channel != tag:
             self.out = lane = self._lane_to(self._checked(dest, "send to"), checked_tag(tag))
-        frame = sys._getframe(1)
+        frame = _getframe(1)
         self._fly(lane, message, frame.f_code, frame.f_lasti)
 
     def _fly(self, lane: Lane, message, code, lasti: int) -> None:
@@ -66,7 +66,7 @@ class Outbox:
             self._book_time(clock, clock, self.clock)
 
     def _send(self, dest: int, message, channel: int) -> None:
-        self._fly(self._lane_to(dest, channel), message, *self._line(sys._getframe(1)))
+        self._fly(self._lane_to(dest, channel), message, *self._line(_getframe(1)))
 
     def _lane_to(self, dest: int, channel: int) -> Lane:
         lane = self.outs.get((dest, channel))

@@ -46,14 +46,16 @@ def reckon(plan: Plan, roads: Roads, arrive, weights: np.ndarray, free, watched:
     n = plan.size
     bill = Bill(*(np.zeros(n) for _ in range(4)), np.array([*free, 0.0]), np.full(len(free) + 1, -np.inf))
     bill.clock[:] = arrive
-    passage, to, done, weights = None, None, 0, weights.astype(float)
+    passage, to, done, weights, move = None, None, 0, weights.astype(float), chosen(compiled=False)
     for step in plan.steps(np.arange(n)):
         if step.to is not to:
             if passage is not None:
                 passage.leave()
             to, passage = step.to, Passage(roads.way(step.to), roads, bill)
-        bill.ordered &= passage.advance(step, weights, compiled=done >= COMPILED_FROM, watched=watched)
+        bill.ordered &= passage.advance(step, weights, move, watched)
         done += n
+        if done - n < COMPILED_FROM <= done:
+            move = chosen(compiled=True)
         if not bill.ordered:
             return bill
     if passage is not None:
@@ -74,10 +76,10 @@ class Passage:
         self.nbytes, *self.scratch = (np.zeros(n) for _ in range(5))
         self.sends = (way.to != NOBODY).astype(float)
 
-    def advance(self, step, weights: np.ndarray, compiled: bool, watched: np.ndarray) -> bool:
-        """One step. Is everything in order?"""
+    def advance(self, step, weights: np.ndarray, move, watched: np.ndarray) -> bool:
+        """One step, by `move`: the function below, or its compiled twin. Is everything in order?"""
         bill, roads, way = self.bill, self.roads, self.way
-        ordered = not way.crowded and chosen(compiled)(
+        ordered = not way.crowded and move(
             way.source, self.sends, step.lo, step.hi, step.add, weights, roads.gamma, roads.overhead,
             self.per_byte, self.latency, way.lax, self.free, self.last,
             bill.clock, bill.waiting, bill.communication, bill.compute, self.nbytes, *self.scratch,
