@@ -28,7 +28,7 @@ class Recipe:
     outer: object = None
     rounds: int = 100
     look: int = 0  # every so many rounds worker 0 shows its weights; 0: only after the last
-    everyone: bool = False  # all workers show them, so that one sees how far apart they are
+    everyone: bool = False  # all workers show them: how far apart they are is seen, and their mean is what is tried
     keep: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None

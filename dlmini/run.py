@@ -13,7 +13,10 @@ import threading
 import warnings
 from dataclasses import replace
 
+import numpy as np
+
 from dlmini.checkpoints import Checkpoints, memories
+from dlmini.comm.errors import CommError
 from dlmini.comm.launch import launch
 from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
 from dlmini.loop import program
@@ -29,12 +32,12 @@ class Stopped(Exception):
 class Run:
     """A training in the background: iterate it for its events, `stop()` it, ask for its `result()`."""
 
-    def __init__(self, task, recipe: Recipe, on, until=None, patience=0, folder=None, resume=None):
+    def __init__(self, task, recipe: Recipe, on, until=None, patience=0, folder=None, resume=None, control=None):
         recipe.check(on.size)
         for doubt in recipe.doubts(on.size):
             warnings.warn(doubt, stacklevel=3)
         self.task, self.recipe, self.on = task, recipe, on
-        self.until, self.patience = until, patience
+        self.until, self.patience, self.control = until, patience, control
         self.before = memories(resume, on.size, recipe) if resume else None
         self.checkpoints = Checkpoints(folder, on.size, recipe) if folder else None
         self._shown = {}  # round -> the weights that workers have shown
@@ -46,11 +49,17 @@ class Run:
     def _go(self) -> None:
         recipe = self.recipe if self.before is None else joined(self.recipe)
         try:
-            results = launch(program, on=self.on, args=(self.task, recipe, self.before), listen=self._hear)
+            results = launch(program, self.on, (self.task, recipe, self.before), self._hear, self.control)
             traffic = results.books.total()
             self._outcome = self._ended(results.seconds, traffic.nbytes, traffic.messages, results.phases)
         except Stopped:
             self._outcome = self._ended()
+        except CommError as error:  # somebody who stops a run may find its ranks waiting for each other
+            if self._stop.is_set():
+                self.why = self.why or "somebody stopped it"
+                self._outcome = self._ended()
+            else:
+                self._error = error
         except BaseException as error:  # handed to whoever asks for the result
             self._error = error
         finally:
@@ -71,22 +80,26 @@ class Run:
             self._keep(event)
         if self.why or self._stop.is_set():
             self.why = self.why or "somebody stopped it"
-            if not (isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1):
+            if not (isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1):  # all is done anyway
                 raise Stopped
 
     def _look(self, event: Snapshot) -> None:
-        if event.rank == 0:
-            self._keep(event)
-            self.weights = event.weights
-            found = self.task.evaluate(event.weights)
-            self._keep(Measured(event.t, found["loss"], found["accuracy"], rank=0, at=event.at))
-            self.why = self.why or self._enough()
-        if self.recipe.everyone:
-            shown = self._shown.setdefault(event.t, [])
-            shown.append(event.weights)
-            if len(shown) == self.recipe.workers(self.on.size):
-                distance = consensus_distance(self._shown.pop(event.t))
-                self._keep(Spread(event.t, distance, rank=event.rank, at=event.at))
+        """Try what worker 0 shows; where everyone does, the mean of all, once the last has come."""
+        if not self.recipe.everyone:
+            self._try(event.weights, event)
+            return
+        shown = self._shown.setdefault(event.t, [])
+        shown.append(event.weights)
+        if len(shown) == self.recipe.workers(self.on.size):
+            del self._shown[event.t]
+            self._keep(Spread(event.t, consensus_distance(shown), rank=event.rank, at=event.at))
+            self._try(np.mean(shown, axis=0), event)
+
+    def _try(self, weights: np.ndarray, event: Snapshot) -> None:
+        self.weights = weights
+        found = self.task.evaluate(weights)
+        self._keep(Measured(event.t, found["loss"], found["accuracy"], rank=event.rank, at=event.at))
+        self.why = self.why or self._enough()
 
     def _keep(self, event: Event) -> None:
         self.events.append(event)
@@ -118,6 +131,12 @@ class Run:
     def stop(self) -> None:
         """End the run at its next event; what it has learned until its last look is the result."""
         self._stop.set()
+        if self.control is not None:
+            self.control.stop()
+
+    @property
+    def over(self) -> bool:
+        return not self._thread.is_alive()
 
     def result(self, timeout: float | None = None) -> Outcome:
         """Wait for the end."""
@@ -138,13 +157,16 @@ def joined(recipe: Recipe) -> Recipe:
     return replace(recipe, sync=replace(recipe.sync, warm_start=0)) if recipe.sync.warm_start else recipe
 
 
-def train(task, recipe: Recipe, on, *, epochs=None, until=None, patience=0, folder=None, resume=None) -> Run:
+def train(
+    task, recipe: Recipe, on, *, epochs=None, until=None, patience=0, folder=None, resume=None, control=None
+) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`.
 
     It ends after recipe.rounds, or after so many `epochs`; or, at a look (recipe.look), when the test accuracy has
     reached `until`; or when the test loss has not fallen for `patience` looks.
     With Recipe(keep=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a folder's newest.
+    control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     """
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
-    return Run(task, recipe, on, until, patience, folder, resume)
+    return Run(task, recipe, on, until, patience, folder, resume, control)

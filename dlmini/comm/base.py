@@ -104,7 +104,7 @@ class Comm(Booking, Collectives):
 
     def emit(self, event: Event) -> None:
         """Tell the notebook. Free of cost, never waits, not a message."""
-        self._tell(stamped(event, self.rank, self.now()))
+        self._tell(stamped(event, self.rank, self.now(), self.phases, self.ledger.total()))
 
     # ---- the same, unchecked, for the collectives; a Group translates them ----
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Protocol
 
+from dlmini.comm.control import Control
 from dlmini.comm.ledger import Books, Entry
 from dlmini.events import Event, Phases
 
@@ -43,19 +45,33 @@ class Transport(Protocol):
     size: int
 
     def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
-        """program(comm, *args) on every rank. `listen` gets each event as it comes; the Results have them all."""
+        """program(comm, *args) on every rank. `listen` gets each event as it comes; the Results have them all.
+
+        One whose ranks obey orders takes a `control` too.
+        """
         ...
 
 
 def launch(
-    program: Callable, on: Transport, args: tuple = (), listen: Callable[[Event], None] | None = None
+    program: Callable,
+    on: Transport,
+    args: tuple = (),
+    listen: Callable[[Event], None] | None = None,
+    control: Control | None = None,
 ) -> Results:
     """program(comm, *args) on every rank of `on`; results by rank.
 
     results = launch(program, on=Simulated(4, seed=7), args=(x,))
+    control: orders to the ranks while they run (control.py); on Simulated and Processes.
     """
     if not callable(program):
         raise TypeError(f"launch needs a function program(comm, ...), not a {type(program).__name__}")
     if not callable(getattr(on, "run", None)):
         raise TypeError(f"on={on!r} is not a transport; use Simulated(n), Processes(n) or Mpi(n)")
-    return on.run(program, tuple(args), listen)
+    if control is None:
+        return on.run(program, tuple(args), listen)
+    if control.size != on.size:
+        raise ValueError(f"a control of {control.size} ranks cannot give orders to {on.size}; use Control({on.size})")
+    if "control" not in signature(on.run).parameters:
+        raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
+    return on.run(program, tuple(args), listen, control)

@@ -34,6 +34,11 @@ class Ledger:
         line[0] += messages
         line[1] += nbytes
 
+    def total(self) -> tuple[int, int]:
+        """(messages, bytes) so far."""
+        lines = self.lines.values()
+        return sum(line[0] for line in lines), sum(line[1] for line in lines)
+
     def entries(self) -> list[Entry]:
         return [Entry(self.rank, *key, *line) for key, line in self.lines.items() if line[0]]
 

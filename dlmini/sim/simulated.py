@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
+from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
 from dlmini.comm.network import Network
 from dlmini.events import Event
 from dlmini.sim.cluster import Cluster
+from dlmini.sim.controlled import ControlledEngine, CutTicket, Obedience
 from dlmini.sim.engine import Engine
 from dlmini.sim.hub import Hub
 from dlmini.sim.lives import Lives
@@ -71,22 +73,25 @@ class Simulated:
         if self.size < 1:
             raise ValueError(f"Simulated({self.size}): there must be at least one rank")
 
-    def run(self, program, args: tuple = (), listen=None) -> SimResults:
-        return self.open(program, args, listen).run()
+    def run(self, program, args: tuple = (), listen=None, control: Control | None = None) -> SimResults:
+        return self.open(program, args, listen, control).run()
 
-    def open(self, program, args: tuple = (), listen=None) -> Simulation:
+    def open(self, program, args: tuple = (), listen=None, control: Control | None = None) -> Simulation:
         """A run that has not begun: `step()` it, or `run()` it to its end."""
-        return Simulation(self, program, args, listen)
+        return Simulation(self, program, args, listen, control)
 
 
 class Simulation:
     """One run. Between steps look at `time`, `engine.ranks`, `events`, `log`."""
 
-    def __init__(self, on: Simulated, program, args: tuple = (), listen=None):
-        self.on, self.listen, self.events = on, listen, []
-        self.engine = Engine(Cluster.of(on.cluster), on.size, on.seed, on.log)
-        self.engine.tell, self.engine.ticket, self.engine.played = self._tell, Ticket, Played
+    def __init__(self, on: Simulated, program, args: tuple = (), listen=None, control: Control | None = None):
+        self.on, self.listen, self.control, self.events = on, listen, control, []
+        world = Cluster.of(on.cluster), on.size, on.seed, on.log
+        self.engine = Engine(*world) if control is None else ControlledEngine(control, *world)
+        self.engine.tell, self.engine.played = self._tell, Played
+        self.engine.ticket = Ticket if control is None else CutTicket
         self.lives = Lives(self.engine, program, args)
+        self.obedience = control and Obedience(control, self.engine)
         self.hub = Hub(self.engine, self.lives)
         for rank in self.engine.ranks:
             rank.spans = on.spans
@@ -95,6 +100,8 @@ class Simulation:
         self.events.append(event)
         if self.listen is not None:
             self.listen(event)
+        if self.obedience is not None:
+            self.obedience.heed(event)
 
     @property
     def time(self) -> float:
@@ -107,7 +114,11 @@ class Simulation:
 
     def run(self) -> SimResults:
         """To the end."""
-        self.hub.run()
+        try:
+            self.hub.run()
+        finally:
+            if self.control is not None:
+                self.control.unbind()
         return self.results()
 
     def close(self) -> None:

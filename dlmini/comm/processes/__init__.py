@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import cloudpickle
 
+from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
 from dlmini.comm.network import Network
 from dlmini.comm.processes.answers import Said
@@ -52,17 +53,27 @@ class Processes:
             raise ValueError(f"Processes needs a whole number of ranks, at least 1, not {self.size!r}")
         prepare()
 
-    def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
+    def run(
+        self,
+        program: Callable,
+        args: tuple = (),
+        listen: Callable[[Event], None] | None = None,
+        control: Control | None = None,
+    ) -> Results:
         """program(comm, *args) on every rank. `listen` is called with each event as it comes."""
-        data, began, events = pickled(program, args, self.network), time.perf_counter(), []
+        data, began, events = pickled(program, args, self.network, control is not None), time.perf_counter(), []
         pool = borrow(self.size)
         self._busy.add(pool)
         try:
+            if control is not None:
+                control.bind(pool.commons.control, lambda rank: pool.processes[rank].kill(), pool.cancel)
             pool.run(data, lambda said: hear(said, events, listen), self.spans, self.timeout)
         except KeyboardInterrupt as stop:
             stop.add_note(whereabouts(pool.answers))
             raise
         finally:
+            if control is not None:
+                control.unbind()
             self._busy.discard(pool)
             give_back(pool)
         answers = judge(pool, self.timeout)
@@ -81,18 +92,19 @@ class Processes:
 
 
 def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None) -> None:
-    """An event to who listens, a printed text to where this process prints."""
-    if said.stream != "event":
+    """Events to who listens, a printed text to where this process prints."""
+    if said.stream != "events":
         getattr(sys, said.stream).write(said.text)
         return
-    events.append(pickle.loads(said.text))
-    if listen is not None:
-        listen(events[-1])
+    for event in map(pickle.loads, said.text):
+        events.append(event)
+        if listen is not None:
+            listen(event)
 
 
-def pickled(program: Callable, args: tuple, network: Network | None) -> bytes:
+def pickled(program: Callable, args: tuple, network: Network | None, controlled: bool = False) -> bytes:
     try:
-        return cloudpickle.dumps((program, args, network))
+        return cloudpickle.dumps((program, args, network, controlled))
     except Exception as error:
         raise TypeError(f"the program or its arguments cannot travel to another process: {error}") from error
 

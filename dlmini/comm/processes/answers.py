@@ -31,10 +31,10 @@ class Task(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Chat: a text for stdout or stderr, or a pickled event."""
+    """Chat: a text for stdout or stderr, or pickled events."""
 
     stream: str
-    text: str | bytes
+    text: str | list[bytes]
 
 
 class Returned(NamedTuple):

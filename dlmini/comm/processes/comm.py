@@ -7,10 +7,10 @@ writes each message once for all readers, a sum is added in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
+from numpy import empty, ndarray
 
 from dlmini.comm import wire
 from dlmini.comm.base import Comm
@@ -28,11 +28,13 @@ from dlmini.comm.processes.shelf import LARGE
 from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
 from dlmini.comm.schedules import native, ring
 
-USUAL = LARGE // FLOAT32.itemsize
+USUAL, NUMBER = LARGE // FLOAT32.itemsize, FLOAT32.num
 
 
 class SharedComm(Comm):
     """Rank `rank` of a run. `epoch`: when the clock showed zero; `cores`: how many there are for all ranks together."""
+
+    office, slow_office = PostOffice, SlowPost  # a rank that obeys a control has others (controlled.py)
 
     def __init__(self, rank: int, commons: Commons, run: int, epoch: float, cores: int, network=None, tell=None):
         super().__init__(rank, commons.size)
@@ -40,9 +42,9 @@ class SharedComm(Comm):
         self._epoch, self._tell, self._sums = epoch, tell, Sums(commons, own)
         self._links = network and Links(network, rank, self.size, commons.words, use)
         post = (rank, commons, own, use)
-        self._office = SlowPost(self._links, self.now, *post) if network else PostOffice(*post)
+        self._office = self.slow_office(self._links, self.now, *post) if network else self.office(*post)
         self._direct = self.size > 1 and network is None  # may messages and sums take the way through the commons?
-        self._quick = self._quick_sum()
+        self._lines: dict[int, tuple[list[int], int, int]] = {}  # what a sum books, by the length of the vector
 
     def now(self) -> float:
         return perf_counter() - self._epoch
@@ -106,31 +108,22 @@ class SharedComm(Comm):
     # ---- natives ----
 
     def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
-        """As inherited. The usual case goes without detours."""
-        if how is native and wait and self._direct and is_usual(x):
-            return self._quick(x)
-        return super().allreduce(x, how, wait)
-
-    def _quick_sum(self) -> Callable[[np.ndarray], np.ndarray]:
-        """A sum with everything at hand: of a short vector, looking things up costs as much as adding."""
-        sums, epoch, book, empty, lines = self._sums, self._epoch, self._book_time, np.empty, {}
-        add, words, own, number = sums.add, sums.words, sums.habits, FLOAT32.num
-
-        def quick(x: np.ndarray) -> np.ndarray:
-            called, size = perf_counter() - epoch, x.size
-            out = empty(size, FLOAT32)
-            last = add(x, out, words, own, number, called)
-            if last < 0:
-                sums.refuse(last, board.ALLREDUCE, x)
-            if size not in lines:
-                lines[size] = self._line_of(ALLREDUCE, x)
-            line, messages, nbytes = lines[size]
-            line[0] += messages
-            line[1] += nbytes
-            book(called, last, perf_counter() - epoch)
-            return out
-
-        return quick
+        """As inherited. What training sums goes without detours: of a short vector they cost as much as adding does."""
+        plain = type(x) is ndarray and x.dtype is FLOAT32 and x.ndim == 1 and x.flags.carray
+        if not (plain and x.size <= USUAL and how is native and wait and self._direct):
+            return super().allreduce(x, how, wait)
+        called, sums, size = perf_counter() - self._epoch, self._sums, x.size
+        out = empty(size, FLOAT32)
+        last = sums.add(x, out, sums.words, sums.habits, NUMBER, called)
+        if last < 0:
+            sums.refuse(last, board.ALLREDUCE, x)
+        if size not in self._lines:
+            self._lines[size] = self._line_of(ALLREDUCE, x)
+        line, messages, nbytes = self._lines[size]
+        line[0] += messages
+        line[1] += nbytes
+        self._book_time(called, last, perf_counter() - self._epoch)
+        return out
 
     def _native_allreduce(self, x) -> Pending:
         if isinstance(x, Ghost) or not self._direct:
@@ -204,11 +197,6 @@ class SharedComm(Comm):
         """Book what playing the plan would have sent."""
         for dest, messages, nbytes in sent_by(self.rank, plan, weights):
             self.ledger.book(dest, channel, nbytes, messages)
-
-
-def is_usual(x) -> bool:
-    """A plain vector of float32, not too large: what training sums."""
-    return type(x) is np.ndarray and x.dtype is FLOAT32 and x.ndim == 1 and x.size <= USUAL and x.flags.carray
 
 
 def deserted(rank: int, source: int, channel: int) -> str:

@@ -3,12 +3,14 @@
 board     the words by which they see each other (kernels/board.py)
 rings     a ring buffer per pair of ranks, and one from each rank to all: messages of any size pass through them
 slots     two blocks per rank, sums two blocks for all: where vectors are added (kernels/summing.py)
+control   orders to the ranks, where somebody gives any (control.py)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from dlmini.comm import control
 from dlmini.comm.processes.kernels import board
 
 PAGE = 4096
@@ -33,6 +35,8 @@ class Commons:
         at = page_end(8 * board.length(size))
         self.rings = memoryview(memory)[at : at + size * size * self.ring]
         self.slots = at + len(self.rings) + OFFSET
+        orders = control.length(size)
+        self.control = np.frombuffer(memory, np.float64, orders, nbytes(size, scale) - 8 * orders)
 
     def ring_of(self, source: int, dest: int) -> memoryview:
         """The ring buffer from source to dest, or from source to all where dest == source."""
@@ -56,7 +60,8 @@ class Commons:
 def nbytes(size: int, scale: int) -> int:
     """How much memory so many ranks share."""
     ring, block = ring_bytes(size, scale), block_bytes(scale)
-    return page_end(8 * board.length(size)) + size * size * ring + 2 * (size + 1) * block + PAGE
+    words = page_end(8 * board.length(size)) + page_end(8 * control.length(size))
+    return words + size * size * ring + 2 * (size + 1) * block + PAGE
 
 
 def ring_bytes(size: int, scale: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 from types import SimpleNamespace
 
@@ -31,13 +32,26 @@ def kernels() -> SimpleNamespace:
     return SimpleNamespace(**vars(waiting), summing=summing, anything=plain.Sums(waiting.meet))
 
 
+def at_hand(kernel: Callable, *args) -> Callable:
+    """The compiled function for arguments of these types, which it no longer looks at: ask only for arrays that match.
+
+    Numba finds it out anew at every call, and for that takes as long as two ranks need to meet.
+    """
+    if not hasattr(kernel, "compile"):  # a twin
+        return kernel
+    return kernel.compile(tuple(map(kernel.typeof_pyval, args)))
+
+
 class Sums:
     """The commons as a place where vectors are added. Each verb gives its result, when I came and when the last did."""
 
     def __init__(self, commons: Commons, habits: np.ndarray):
         self.words, self.habits = commons.words, habits
         self.rank, self.size = int(habits[board.RANK]), commons.size
-        self.add, self.shelf = kernels().summing.allreduce, Shelf()
+        some, way, common = np.empty(1, FLOAT32), kernels().summing, (self.words, habits)
+        self.add = at_hand(way.allreduce, some, some, *common, FLOAT32.num, 0.0)
+        self.add_part = at_hand(way.reduce_scatter, some, some, *common, FLOAT32.num, 0.0)
+        self.come, self.shelf = at_hand(kernels().meet, *common, board.MEET, 0.0), Shelf()
 
     def allreduce(self, x: np.ndarray, now: float) -> tuple[np.ndarray, float, float]:
         dtype = x.dtype
@@ -52,12 +66,13 @@ class Sums:
         if not x.flags.carray:
             x = x.copy()
         lo, hi = self.rank * len(x) // self.size, (self.rank + 1) * len(x) // self.size
-        out, way = np.empty(hi - lo, x.dtype), kernels().summing if x.dtype == FLOAT32 else kernels().anything
-        last = way.reduce_scatter(x, out, self.words, self.habits, x.dtype.num, now)
+        out = np.empty(hi - lo, x.dtype)
+        add = self.add_part if x.dtype == FLOAT32 else kernels().anything.reduce_scatter
+        last = add(x, out, self.words, self.habits, x.dtype.num, now)
         return (out, now, last) if last >= 0 else self.refuse(last, board.REDUCE_SCATTER, x)
 
     def meet(self, now: float) -> float:
-        last = kernels().meet(self.words, self.habits, board.MEET, now)
+        last = self.come(self.words, self.habits, board.MEET, now)
         return last if last >= 0 else self.refuse(last, board.MEET, np.empty(0))
 
     def refuse(self, verdict: float, verb: int, x: np.ndarray):

@@ -21,7 +21,9 @@ import cloudpickle
 from dlmini.comm.processes.answers import READY, Birth, Exited, Raised, Returned, Said, Stopped, Task
 from dlmini.comm.processes.comm import SharedComm
 from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.controlled import ControlledComm
 from dlmini.comm.processes.mortal import die_with_parent, leave_last_words
+from dlmini.comm.processes.news import News
 from dlmini.comm.processes.post import Cancelled
 from dlmini.comm.processes.shared import attach
 from dlmini.comm.processes.sources import Imports
@@ -51,22 +53,25 @@ class Worker:
         with self.lock:  # the program may have threads that print
             self.pipe.send_bytes(pickle.dumps((said, dict(imported))))
 
-    def say(self, stream: str, text: str | bytes) -> None:
+    def say(self, stream: str, text: str) -> None:
+        self.news.flush()
         self.answer(Said(stream, text))
 
     def tell(self, event) -> None:
-        self.say("event", dumped(event, f"an event that rank {self.rank} emits"))
+        self.news.tell(dumped(event, f"an event that rank {self.rank} emits"))
 
     def run(self, task: Task) -> tuple[Returned | Raised | Exited | Stopped, dict]:
         began = time.time_ns()
         sys.path[:] = task.path
         with contextlib.suppress(OSError):  # it may be gone
             os.chdir(task.folder)
+        self.news = News(lambda events: self.answer(Said("events", events)))
         out, err = Voice("stdout", self.say), Voice("stderr", self.say)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             outcome = self._outcome(task)
         out.flush()
         err.flush()
+        self.news.end()
         return outcome, self.imports.fresh(began)
 
     def _outcome(self, task: Task) -> Returned | Raised | Exited | Stopped:
@@ -80,8 +85,9 @@ class Worker:
             return Raised(portable(error), f"{type(error).__name__}: {error}", told(error))
 
     def _live(self, task: Task) -> Returned:
-        program, args, network = cloudpickle.loads(task.program)
-        comm = SharedComm(self.rank, self.commons, task.run, task.epoch, task.cores, network, self.tell)
+        program, args, network, controlled = cloudpickle.loads(task.program)
+        kind = ControlledComm if controlled else SharedComm
+        comm = kind(self.rank, self.commons, task.run, task.epoch, task.cores, network, self.tell)
         comm.spans = task.spans
         try:
             value = dumped(program(comm, *args), f"what rank {self.rank} returned")
