@@ -1,7 +1,7 @@
-"""Other libraries' processes that all-reduce on command. Between two commands they sleep in a read, so that whoever is
-measured has the machine to itself.
+"""Other libraries' processes that all-reduce or train on command. Between two commands they sleep in a read, so that
+whoever is measured has the machine to itself.
 
-    python -m benchmarks.crews gloo RANK SIZE FILE ADDRESS         started by `Crew`, once per rank
+    python -m benchmarks.crews gloo|ddp RANK SIZE FILE ADDRESS     started by `Crew`, once per rank
     mpiexec -n SIZE python -m benchmarks.crews mpi ADDRESS
 """
 
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
@@ -21,7 +22,10 @@ KEY = b"benchmark"
 
 
 class Crew:
-    """`size` processes of a peer; `seconds(count, reps)` is what one all-reduce of `count` float32 took them."""
+    """`size` processes of a peer; `seconds(what, reps)` is how long it took them to do it once.
+
+    what: the length of a float32 vector to all-reduce; for DDP, a training step (crews_ddp.py).
+    """
 
     def __init__(self, peer: str, size: int):
         self.folder = tempfile.TemporaryDirectory()
@@ -32,9 +36,9 @@ class Crew:
             ]
             self.lines = [door.accept() for _ in range(size)]
 
-    def seconds(self, count: int, reps: int) -> float:
+    def seconds(self, what, reps: int) -> float:
         for line in self.lines:
-            line.send((count, reps))
+            line.send((what, reps))
         return max(line.recv() for line in self.lines)
 
     def close(self) -> None:
@@ -45,8 +49,8 @@ class Crew:
         self.folder.cleanup()
 
 
-def gloo_commands(size: int, address: str, folder: str) -> list[list[str]]:
-    here = [sys.executable, "-m", "benchmarks.crews", "gloo"]
+def torch_commands(kind: str, size: int, address: str, folder: str) -> list[list[str]]:
+    here = [sys.executable, "-m", "benchmarks.crews", kind]
     return [[*here, str(rank), str(size), f"{folder}/meet", address] for rank in range(size)]
 
 
@@ -58,7 +62,7 @@ def mpi_commands(size: int, address: str, folder: str) -> list[list[str]]:
     return [[mpiexec(), *root, *how, "-n", str(size), sys.executable, "-m", "benchmarks.crews", "mpi", address]]
 
 
-COMMANDS = {"gloo": gloo_commands, "Open MPI": mpi_commands}
+COMMANDS = {"gloo": partial(torch_commands, "gloo"), "DDP": partial(torch_commands, "ddp"), "Open MPI": mpi_commands}
 
 
 def mpiexec() -> str | None:
@@ -71,7 +75,7 @@ def missing(peer: str) -> str:
     """Why a peer cannot run here; empty if it can."""
     if not hasattr(os, "sched_getaffinity"):
         return "peers are measured on Linux only"
-    if peer == "gloo":
+    if peer in ("gloo", "DDP"):
         return "" if find_spec("torch") else "PyTorch is not installed"
     if not find_spec("mpi4py"):
         return "mpi4py is not installed"
@@ -86,18 +90,28 @@ def timed(call, reps: int) -> float:
     return (time.perf_counter() - start) / reps
 
 
-def gloo(rank: str, size: str, file: str, address: str) -> None:
+def in_torch(make, rank: str, size: str, file: str, address: str) -> None:
     import torch
     import torch.distributed as dist
 
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{file}", rank=int(rank), world_size=int(size))
-    obey(address, lambda count: sum_of(dist, torch.ones(count)))
+    obey(address, make)
     dist.destroy_process_group()
 
 
-def sum_of(dist, x):
+def gloo_sum(count: int):
+    import torch
+    import torch.distributed as dist
+
+    x = torch.ones(count)
     return lambda: dist.all_reduce(x)
+
+
+def ddp_step(what):
+    from benchmarks.crews_ddp import step
+
+    return step(*what)
 
 
 def mpi(address: str) -> None:
@@ -113,9 +127,10 @@ def mpi(address: str) -> None:
 def obey(address: str, make) -> None:
     with Client(address, authkey=KEY) as line:
         while (order := line.recv()) is not None:
-            count, reps = order
-            line.send(timed(make(count), reps))
+            what, reps = order
+            line.send(timed(make(what), reps))
 
 
 if __name__ == "__main__":
-    {"gloo": gloo, "mpi": mpi}[sys.argv[1]](*sys.argv[2:])
+    life = {"gloo": partial(in_torch, gloo_sum), "ddp": partial(in_torch, ddp_step), "mpi": mpi}[sys.argv[1]]
+    life(*sys.argv[2:])
