@@ -1,26 +1,20 @@
 """What a person sees in a terminal: progress while training, and afterwards where the time went."""
 
-import time
+from __future__ import annotations
 
-from rich.console import Console
+import time
+from contextlib import nullcontext
+
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 console = Console()
 SHOWN = 16  # ranks whose time is shown
-COLUMNS = [
-    "no.",
-    "period",
-    "topology",
-    "compression",
-    "accuracy",
-    "seconds",
-    "compute",
-    "communication",
-    "faster",
-    "waiting",
-    "MB",
-]
+COLUMNS = "configuration", "accuracy", "seconds", "compute", "comm.", "waiting", "comm.", "+ waiting", "total", "MB"
 
 
 def alone(model, sets, optimizer, epochs, batch, seed):
@@ -46,7 +40,6 @@ def alone(model, sets, optimizer, epochs, batch, seed):
 
 def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
     """Workers on a transport; returns the weights of worker 0."""
-    from dlmini.events import Measured, Round
     from dlmini.recipe import Recipe
     from dlmini.run import train as start_run
     from dlmini.task import Classify
@@ -57,31 +50,59 @@ def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
     rounds = max(1, epochs * per_epoch)
     recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, look=per_epoch, seed=seed)
     say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
-    run, said = start_run(Classify(model, *sets, batch), recipe, place), 0
-    with display() as progress:
-        bar = progress.add_task("starting", total=rounds)
-        for event in run:
-            if isinstance(event, Measured):
-                say(f"round {event.t + 1}: test accuracy {event.accuracy:.1%} at {event.at:.2f} s")
-            elif isinstance(event, Round):
-                said += event.nbytes
-                if event.rank == 0:
-                    text = f"round {event.t + 1}  loss {event.loss:.3f}  {said / 1e6:,.1f} MB said"
-                    progress.update(bar, description=text, completed=event.t + 1)
+    run = start_run(Classify(model, *sets, batch), recipe, place)
+    watch(run, Board(rounds))
     report(run.result(), out)
     return run.result().weights
 
 
-def report(outcome, out) -> None:
-    """Where the time went, rank by rank, and what was sent."""
-    say("[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting")
-    for rank, phases in enumerate(outcome.phases[:SHOWN]):
+def watch(run, board: Board) -> None:
+    """Show the board while the run lasts; where there is no terminal, only a line for each look."""
+    live = Live(board, console=console, transient=True, refresh_per_second=8) if console.is_terminal else nullcontext()
+    with live:
+        for event in run:
+            board.hear(event)
+            if hasattr(event, "accuracy"):
+                say(f"round {event.t + 1}: test accuracy {event.accuracy:.1%} at {event.at:.2f} s")
+
+
+class Board:
+    """A joint run, seen while it lasts: loss, accuracy, bytes, and where the time of each rank goes."""
+
+    def __init__(self, rounds: int):
+        self.rounds, self.t, self.loss, self.accuracy = rounds, 0, float("nan"), float("nan")
+        self.phases, self.sent = {}, {}
+
+    def hear(self, event) -> None:
+        if hasattr(event, "accuracy"):
+            self.accuracy = event.accuracy
+        elif getattr(event, "phases", None) is not None:
+            self.phases[event.rank], self.sent[event.rank] = event.phases, event.sent
+            if event.rank == 0:
+                self.t, self.loss = event.t + 1, event.loss
+
+    def __rich__(self) -> Group:
+        facts = f"round {self.t}/{self.rounds}  loss {self.loss:.3f}  test accuracy {self.accuracy:.1%}"
+        head = f"{facts}  {sum(self.sent.values()) / 1e6:,.1f} MB sent"
+        shares = phase_lines([self.phases[rank] for rank in sorted(self.phases)])
+        return Group(head, ProgressBar(self.rounds, self.t, width=60), *map(Text.from_markup, shares))
+
+
+def phase_lines(ranks: list) -> list[str]:
+    """A bar for each rank: what it does with its time."""
+    lines = ["[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting"]
+    for rank, phases in enumerate(ranks[:SHOWN]):
         parts = {"blue": phases.compute, "red": phases.communication, "yellow": phases.waiting}
         widths = {colour: round(40 * part / (sum(parts.values()) or 1)) for colour, part in parts.items()}
         bar = "".join(f"[{colour}]{'█' * width}[/]" for colour, width in widths.items())
-        say(f"rank {rank:3}  {bar}  " + " + ".join(f"{part:.2f}" for part in parts.values()) + " s")
-    if len(outcome.phases) > SHOWN:
-        say(f"... and {len(outcome.phases) - SHOWN} ranks more")
+        lines.append(f"rank {rank:3}  {bar}  " + " + ".join(f"{part:.2f}" for part in parts.values()) + " s")
+    return [*lines, f"... and {len(ranks) - SHOWN} ranks more"] if len(ranks) > SHOWN else lines
+
+
+def report(outcome, out) -> None:
+    """Where the time went, rank by rank, and what was sent."""
+    for text in phase_lines(outcome.phases):
+        say(text)
     say(
         f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
         f"{outcome.nbytes / 1e6:,.1f} MB"
@@ -91,20 +112,23 @@ def report(outcome, out) -> None:
 
 
 def line(row) -> str:
-    return f"{row.number:2}  Local-SGD({row.period}) {row.topology} {row.compression}: {row.accuracy:.1%}"
+    return f"{row.label}: {row.accuracy:.1%}"
 
 
 def table(rows) -> None:
-    """Accuracy, time split, and how much faster communication is than in the first row."""
+    """Accuracy, time split, and how many times faster than the first: communication, with waiting, in all."""
     first = rows[0][0]
     view = Table(*COLUMNS)
     for row, spread in rows:
         accuracy = f"{row.accuracy:.1%}" + (f" ± {spread:.1%}" if spread else "")
-        times = f"{row.seconds:.2f}", f"{row.compute:.2f}", f"{row.communication:.3f}"
-        faster = f"x{first.communication / row.communication:.1f}" if row.communication else ""
-        names = str(row.number), str(row.period), row.topology, row.compression
-        view.add_row(*names, accuracy, *times, faster, f"{row.waiting:.3f}", f"{row.megabytes:,.1f}")
+        times = [f"{t:.3f}" for t in (row.seconds, row.compute, row.communication, row.waiting)]
+        faster = [times_less(first, row, what) for what in ("communication", "synchronisation", "seconds")]
+        view.add_row(row.label, accuracy, *times, *faster, f"{row.megabytes:,.1f}")
     console.print(view)
+
+
+def times_less(first, row, what: str) -> str:
+    return f"x{getattr(first, what) / getattr(row, what):.1f}" if getattr(row, what) else ""
 
 
 def say(text: str) -> None:

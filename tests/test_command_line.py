@@ -81,7 +81,7 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
     [
         (("--workers", "0"), "at least one"),
         (("--workers", "2", "--sync", "sometimes"), "choose one of bsp, local"),
-        (("--workers", "2", "--topology", "star"), "choose one of allreduce, server"),
+        (("--workers", "2", "--topology", "bus"), "choose one of allreduce, server"),
         (("--workers", "2", "--compress", "topk:2"), "above 0, at most 1"),
         (("--workers", "2", "--sync", "ssp:3", "--on", "simulated"), "use ParameterServer"),
         (("--workers", "2", "--on", "moon"), "choose one of simulated, processes, mpi"),

@@ -1,0 +1,127 @@
+"""What a dashboard knows of one run: events go in, a few hundred points and some totals come out. No widgets here.
+
+A run may say thousands of things a second, and nobody can see more than a few hundred points in a curve: so losses are
+averaged over `every` rounds of all workers, at first one; whenever a curve has become too long, it is halved and
+`every` doubled. What a picture needs besides are totals.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+
+import numpy as np
+
+from dlmini.events import PHASES, Event, Fault, Measured, Round, Served, Spread
+
+POINTS = 300  # in a curve of losses at least, once there are as many; twice as many at most
+WINDOW = 12  # looks over which the bars show where time goes now
+CURVES = ("loss", "accuracy", "spread")
+Row = tuple[float, float, float, float]  # rounds, seconds and megabytes so far, and the value
+
+
+class Board:
+    """One run as it is drawn. `take` events; `news` are the points that came since it was asked last."""
+
+    def __init__(self, ranks: int, workers: int, rounds: int):
+        self.ranks, self.workers, self.rounds = ranks, workers, rounds
+        self.every = 1  # rounds of a point
+        self.curves: dict[str, list[Row]] = {name: [] for name in CURVES}
+        self.phases = np.zeros((ranks, len(PHASES)))  # seconds so far
+        self.sent, self.messages = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
+        self.done = np.zeros(ranks, np.int64)  # rounds that each worker has ended
+        self.seconds, self.staleness, self.faults = 0.0, Counter(), []
+        self.zero: float | None = None  # when the first rank began its first round: getting ready is not training
+        self._heard: list[Round] = []
+        self._told = dict.fromkeys(CURVES, 0)
+        self._before: deque[np.ndarray] = deque([self.phases.copy()], WINDOW)
+
+    # ---- events go in ----
+
+    def take(self, events: Iterable[Event]) -> None:
+        for event in sorted(events, key=lambda event: event.at):  # ranks tell theirs in parcels
+            if self.zero is None and isinstance(event, Round):
+                self.zero = event.at - spent(event)
+            self.seconds = max(self.seconds, event.at - (self.zero or 0.0))
+            if isinstance(event, Round | Served) and event.phases is not None:
+                self._book(event)
+            if isinstance(event, Round):
+                self._learn(event)
+            elif isinstance(event, Measured):
+                self._point("accuracy", event.t + 1, event.accuracy)
+            elif isinstance(event, Spread):
+                self._point("spread", event.t + 1, event.distance)
+            elif isinstance(event, Served):
+                self.staleness[event.staleness] += 1
+            elif isinstance(event, Fault):
+                self.faults.append(event)
+        if not np.array_equal(self._before[-1], self.phases):
+            self._before.append(self.phases.copy())
+
+    def _book(self, event: Round | Served) -> None:
+        self.phases[event.rank] = [getattr(event.phases, phase) for phase in PHASES]
+        self.sent[event.rank], self.messages[event.rank] = event.sent, event.messages
+
+    def _learn(self, event: Round) -> None:
+        """A point for `every` rounds of all workers, in the order in which they come."""
+        self.done[event.rank] = event.t + 1
+        self._heard.append(event)
+        if len(self._heard) >= self.workers * self.every or self.done[: self.workers].min() >= self.rounds:
+            self._point("loss", self.done[: self.workers].mean(), float(np.mean([heard.loss for heard in self._heard])))
+            self._heard = []
+
+    def _point(self, curve: str, rounds: float, value: float) -> None:
+        self.curves[curve].append((rounds, self.seconds, self.nbytes / 1e6, value))
+
+    def skip(self, seconds: float) -> None:
+        """So long nothing happened, because somebody held the run: what follows is drawn as if no time had passed."""
+        self.zero = (self.zero or 0.0) + seconds
+
+    # ---- pictures come out ----
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.sent.sum())
+
+    def news(self) -> dict[str, np.ndarray]:
+        """The points of each curve that were not told yet."""
+        found = {name: np.array(rows[self._told[name] :], np.float32) for name, rows in self.curves.items()}
+        if len(self.curves["loss"]) >= 2 * POINTS:
+            self._thin()
+        self._told = {name: len(rows) for name, rows in self.curves.items()}
+        return {name: rows for name, rows in found.items() if len(rows)}
+
+    def _thin(self) -> None:
+        """Half as many points: the means of two."""
+        rows = self.curves["loss"]
+        pairs = np.array(rows[: len(rows) // 2 * 2]).reshape(-1, 2, 4).mean(1)
+        self.curves["loss"] = [*map(tuple, pairs.tolist()), *rows[len(rows) // 2 * 2 :]]
+        self.every *= 2
+
+    def everything(self) -> dict[str, np.ndarray]:
+        """All points, for a page that is new or was reloaded."""
+        return {name: np.array(rows, np.float32) for name, rows in self.curves.items() if rows}
+
+    def shares(self, whole: bool = False) -> np.ndarray:
+        """Seconds per rank and phase: of the last looks, or of the whole run."""
+        return self.phases if whole else self.phases - self._before[0]
+
+    def facts(self, whole: bool = False) -> dict:
+        """All that is not a curve, as plain numbers."""
+        return {
+            "phases": self.shares(whole).tolist(),
+            "round": int(self.done[: self.workers].max()),
+            "slowest": int(self.done[: self.workers].min()),
+            "rounds": self.rounds,
+            "workers": self.workers,
+            "seconds": self.seconds,
+            "nbytes": self.nbytes,
+            "messages": int(self.messages.sum()),
+            "staleness": sorted(self.staleness.items()),
+            "accuracy": self.curves["accuracy"][-1][3] if self.curves["accuracy"] else None,
+        }
+
+
+def spent(event: Round) -> float:
+    """Seconds that a rank has been at it, as far as its books say."""
+    return sum(getattr(event.phases, phase) for phase in PHASES) if event.phases is not None else 0.0

@@ -1,0 +1,83 @@
+"""What the drop-downs of a dashboard offer: plain words for the lecture hall, and the object that each stands for."""
+
+from __future__ import annotations
+
+from dlmini import compression, sync, topology, words
+from dlmini.comm.network import PRESETS
+
+WHEN = {
+    "every step (bulk-synchronous)": sync.BulkSynchronous(),
+    "every 4 steps (Local-SGD)": sync.LocalSGD(4),
+    "every 16 steps (Local-SGD)": sync.LocalSGD(16),
+    "at most 3 ahead (stale-synchronous)": sync.StaleSynchronous(3),
+    "nobody waits (asynchronous)": sync.Asynchronous(),
+}
+WITH_WHOM = {
+    "everybody (all-reduce)": topology.AllReduce(),
+    "a parameter server": topology.ParameterServer(1),
+    "two parameter servers": topology.ParameterServer(2),
+    "two neighbours (gossip, ring)": topology.Gossip("ring"),
+    "changing partners (gossip)": topology.Gossip("rotating"),
+    "neighbours' weights (gossip, ring)": topology.Gossip("ring", what="weights"),
+}
+HOW_BRIEFLY = {
+    "in full (float32)": compression.None_(),
+    "half (float16)": compression.Half(),
+    "8 bits (int8)": compression.Int8(),
+    "1 bit (with error feedback)": compression.OneBit(),
+    "the largest 1 % (top-k)": compression.TopK(0.01),
+    "the largest 5 % (threshold)": compression.Threshold(keep=0.05),
+}
+NETWORK = {"as it is": None, **{name.replace("_", " "): link for name, link in PRESETS.items()}}
+WHERE = {"processes": "processes", "simulated": "simulated"}
+WORKERS = (1, 2, 4, 8, 16)
+SLOWER = 5.0  # times: what `slow` means
+
+
+def offered(table: dict[str, object], given, read=None) -> tuple[dict[str, object], str]:
+    """The table, with `given` in it (an object, its label, or a word that `read` understands); and its label."""
+    if isinstance(given, str) and given in table:
+        return table, given
+    wanted = read(given) if isinstance(given, str) and read else given
+    for label, thing in table.items():
+        if thing == wanted:
+            return table, label
+    return {repr(wanted): wanted, **table}, repr(wanted)
+
+
+def levels(when, whom, briefly):
+    """The three levels: (table, label) each."""
+    return (
+        offered(WHEN, when, words.read_sync),
+        offered(WITH_WHOM, whom, words.read_topology),
+        offered(HOW_BRIEFLY, briefly, words.read_compression),
+    )
+
+
+def networks(given):
+    return offered(NETWORK, given, lambda name: words.choose("network", name, PRESETS))
+
+
+def known_place(where: str) -> str:
+    if where not in WHERE:
+        raise ValueError(f"a dashboard runs on {' or '.join(map(repr, WHERE))}, not on {where!r}")
+    return where
+
+
+def slow_ranks(workers: int, given: dict[int, float] | None = None) -> tuple[dict[str, dict], str]:
+    """Who may be slow."""
+    table = {"nobody": {}} | {f"rank {rank}, {SLOWER:g} ×": {rank: SLOWER} for rank in range(workers)}
+    if not given:
+        return table, "nobody"
+    given = dict(given)
+    label = " and ".join(f"rank {rank}, {factor:g} ×" for rank, factor in given.items())
+    return {**table, label: given}, label
+
+
+def links(ranks: int) -> dict[str, tuple[int, int]]:
+    """Pairs of ranks that may be cut apart; of many ranks only neighbours on the ring."""
+    if ranks <= 6:
+        pairs = [(a, b) for a in range(ranks) for b in range(a + 1, ranks)]
+    else:
+        pairs = [(a, (a + 1) % ranks) for a in range(ranks)]
+    return {f"{a} – {b}": (a, b) for a, b in pairs}

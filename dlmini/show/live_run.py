@@ -1,0 +1,127 @@
+"""A training that goes on now, as a dashboard sees it: what has happened, how to hold it, how to break it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+from dlmini.comm.control import Control
+from dlmini.comm.network import Network
+from dlmini.recipe import Recipe
+from dlmini.run import train
+from dlmini.show.board import Board
+from dlmini.show.units import BYTES, said
+from dlmini.topology import AllReduce
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all runs of a dashboard have in common."""
+
+    task: object
+    optimizer: object
+    steps: int = 400  # of each worker in a run
+    looks: int = 20  # at the test set during a run
+    seed: int = 0
+
+    def begun(self, where: str, slow: dict[int, float], **pieces) -> tuple[LiveRun, Board, list]:
+        """A run that has begun, its board, and what may disappoint, as sentences."""
+        recipe, on = self.laid_out(where, **pieces)
+        run = LiveRun(self.task, recipe, on, slow, real_time=where == "processes")
+        return run, Board(on.size, recipe.workers(on.size), recipe.rounds), recipe.doubts(on.size)
+
+    def warm(self, where: str, slow: dict[int, float], **pieces) -> None:
+        """One round that nobody waits for: ranks are born, and all load what they need."""
+        recipe, on = self.laid_out(where, **pieces)
+        quietly(train, self.task, replace(recipe, rounds=1), on).result()
+
+    def laid_out(self, where: str, sync, topology, compression, workers: int, network) -> tuple[Recipe, object]:
+        recipe = Recipe(sync, topology, compression, self.optimizer, seed=self.seed).lasting(self.steps)
+        look, differ = max(1, recipe.rounds // self.looks), not isinstance(topology, AllReduce)
+        return replace(recipe, look=look, everyone=differ), place(where, workers + topology.servers, network)
+
+
+def place(where: str, ranks: int, network: Network | None):
+    """Where ranks live: `processes` of this machine, or `simulated`."""
+    if where == "simulated":
+        from dlmini.sim import Simulated
+
+        return Simulated(ranks, network)
+    from dlmini.comm.processes import Processes
+
+    return Processes(ranks, network=network)
+
+
+def quietly(do, *given, **named):
+    """do(...) without warnings: a thread must not print, and a dashboard says itself what may disappoint."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return do(*given, **named)
+
+
+class LiveRun:
+    """`events` so far; `over`: has it ended? Orders go through its `control`."""
+
+    def __init__(self, task, recipe: Recipe, on, slow: dict[int, float], real_time: bool = True):
+        self.control, self.killed, self.outcome, self.real_time = Control(on.size), None, None, real_time
+        for rank, factor in slow.items():
+            self.control.slow(rank, factor)
+        self.run = quietly(train, task, recipe, on, control=self.control)
+        self.pause, self.resume, self.step = self.control.pause, self.control.resume, self.control.step
+
+    @property
+    def events(self) -> list:
+        return self.run.events
+
+    @property
+    def over(self) -> bool:
+        return self.run.over
+
+    def stop(self) -> None:
+        self.run.stop()
+
+    def kill(self, rank: int) -> None:
+        self.killed = rank
+        self.control.kill(rank)
+
+    def trouble(self) -> str:
+        """Who waits for whom at a cut link, as a sentence; empty if nobody does."""
+        waits = [f"rank {rank} waits for rank {source}" for rank, source in self.control.waiting()]
+        return capital(f"{', '.join(waits)}: the link between them is cut.") if waits else ""
+
+    def marks(self) -> dict[str, str]:
+        """A word beside the bar of each rank that something was done to."""
+        found = {rank: f"{factor:g} × slower" for rank, factor in enumerate(self.control.factor) if factor > 1}
+        for a, b in self.control.cut_links():
+            found |= {a: f"cut off from {b}", b: f"cut off from {a}"}
+        if self.killed is not None:
+            found[self.killed] = "killed"
+        return {str(rank): word for rank, word in found.items()}
+
+    def verdict(self) -> tuple[str, str]:
+        """How it ended: (good, quiet or bad; a sentence)."""
+        try:
+            self.outcome = self.run.result()
+        except Exception as error:  # whatever a rank raised: it is shown, and the next run may do better
+            return "bad", self._blame(error)
+        if self.outcome.stopped:
+            return "quiet", f"Ended early: {self.outcome.stopped}. Start begins a new run, drawn over this one."
+        traffic = f"{said(self.outcome.nbytes, BYTES)} in {self.outcome.messages:,} messages"
+        return "good", f"Done: {self.outcome.accuracy:.1%} right after {said(self.outcome.seconds)}, {traffic}."
+
+    def _blame(self, error: Exception) -> str:
+        if self.killed is None:
+            return sentence(error)
+        first = sentence(error).partition(";")[0]
+        before = "" if f"ank {self.killed} was" in first else f"Rank {self.killed} was killed; "
+        return f"{before}{first}. The others cannot go on without it; Start begins a new run."
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def sentence(error: Exception) -> str:
+    """What an exception says, in one line."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return capital(lines[0])

@@ -1,0 +1,1 @@
+"""Experiments that set our figures beside published ones."""
