@@ -1,13 +1,14 @@
-"""The two commands of the README, for a machine that has nothing but Python.
+"""The commands of the README, for a machine that has nothing but Python.
 
-    python start.py          train a small network and watch it learn
+    python start.py          open the course in JupyterLab
     python start.py test     run all tests
 
-Both make a virtual environment in `.venv` (once) and install dlmini into it.
-What follows the first word is handed on:  python start.py test -k conv
+The first time, each makes a virtual environment in `.venv` and installs dlmini into it. Other words are those of the
+command line:  python start.py doctor,  python start.py train --workers 4
 """
 
 import os
+import signal
 import subprocess
 import sys
 import venv
@@ -16,8 +17,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-DEMO = ["-m", "dlmini", "train", "--model", "lenet", "--data", "fashion-mnist", "--epochs", "2"]
-TESTS = ["-m", "pytest"]
 
 
 def install(extra: str) -> None:
@@ -26,21 +25,36 @@ def install(extra: str) -> None:
     wanted = f"{sys.version}\n{HERE}\n" + (HERE / "pyproject.toml").read_text(encoding="utf-8")
     if PYTHON.exists() and any(s.exists() and s.read_text(encoding="utf-8") == wanted for s in stamps):
         return
-    print("Making the virtual environment .venv (the first time takes a minute) ...", flush=True)
+    print("Making the virtual environment .venv (the first time takes a minute or two) ...", flush=True)
     venv.EnvBuilder(with_pip=True, clear=VENV.exists() and not PYTHON.exists()).create(VENV)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.check_call([*pip, "-e", f"{HERE}{extra}"])
     stamps[0].write_text(wanted, encoding="utf-8")
 
 
+def command(words: list[str]) -> list[str]:
+    """What Python is to run."""
+    if words[:1] == ["test"]:
+        return ["-m", "pytest", *words[1:]]
+    return ["-m", "dlmini", *(words or ["lab"])]
+
+
+def run(words: list[str]) -> int:
+    """Run it here, so that Ctrl-C and every other signal reach it and nobody else."""
+    os.chdir(HERE)
+    if os.name == "posix":
+        os.execv(PYTHON, [str(PYTHON), *words])
+    process = subprocess.Popen([PYTHON, *words])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows cannot replace a process; there Ctrl-C reaches both
+    return process.wait()
+
+
 def main(words: list[str]) -> int:
     if not (3, 11) <= sys.version_info < (3, 15):
         print(f"dlmini needs Python 3.11 to 3.14, this is {sys.version.split()[0]}: start it with another python.")
         return 2
-    testing = words[:1] == ["test"]
-    install("[test]" if testing else "")
-    command = TESTS + words[1:] if testing else (["-m", "dlmini", *words] if words else DEMO)
-    return subprocess.call([PYTHON, *command], cwd=HERE)
+    install("[test]" if words[:1] == ["test"] else "[lab]")
+    return run(command(words))
 
 
 if __name__ == "__main__":

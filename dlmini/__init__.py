@@ -37,6 +37,8 @@ _ROOMS = {
     "task": "Classify",
     "run": "train",
     "outcome": "Outcome",
+    "course.check": "check",
+    "show": "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)

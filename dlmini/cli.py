@@ -1,4 +1,4 @@
-"""The command line: `dlmini train | data | warm-up`."""
+"""The command line: `dlmini lab | doctor | train | compare | check | grade | course | data | warm-up`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
-from dlmini.terminal import alone, console, line, say, table, together
+from dlmini.commands.compare import MODELS, compare
+from dlmini.commands.course import course
+from dlmini.commands.doctor import doctor
+from dlmini.commands.grade import check, grade, gradescope_zip
+from dlmini.commands.lab import lab
+from dlmini.terminal import alone, console, say, together
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
 app.add_typer(data, name="data")
+app.add_typer(course, name="course")
+for command in (lab, doctor, compare, check, grade, gradescope_zip):
+    app.command()(command)
 
-MODELS = "softmax_regression, mlp, lenet, cifar_net or volunteer_net"
 RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones
 
 
@@ -23,7 +31,7 @@ def main() -> None:
     try:
         app()
     except (ValueError, TypeError, OSError, ImportError, FloatingPointError) as error:
-        console.print(f"[red]error:[/red] {error}", highlight=False)
+        console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False)
         raise SystemExit(1) from error
 
 
@@ -75,43 +83,6 @@ def train(
         console.print(f"weights written to {save}")
 
 
-@app.command("compare")
-def compare_command(
-    only: Annotated[str, typer.Option(help="numbers of configurations, such as 1,9; all by default")] = "",
-    workers: Annotated[int, typer.Option(min=1)] = 16,
-    model: Annotated[str, typer.Option(help=MODELS)] = "lenet",
-    data: Annotated[str, typer.Option(help="fashion-mnist, mnist, cifar10 or cifar100")] = "fashion-mnist",
-    epochs: Annotated[int, typer.Option(min=1)] = 8,
-    batch: Annotated[int, typer.Option(min=1, help="images per worker and step")] = 20,
-    rate: Annotated[float, typer.Option(help="of SGD")] = 0.05,
-    on: Annotated[str, typer.Option(help="simulated, processes or mpi")] = "simulated",
-    network: Annotated[str | None, typer.Option(help="gigabit, wifi, infiniband ...")] = None,
-    repeat: Annotated[int, typer.Option(min=1, help="with other seeds: mean and spread")] = 1,
-    out: Annotated[Path | None, typer.Option(help="write table.csv to this new folder")] = None,
-) -> None:
-    """Compare the ten configurations of Tolstobrov 2022 (or some of them) under equal conditions."""
-    from dlmini import configurations, optim, words
-    from dlmini.data import load
-    from dlmini.nn import ZOO
-    from dlmini.task import Classify
-
-    sets = load(data)
-    net = words.choose("model", model, ZOO)(input=sets[0].shape, classes=len(sets[0].classes))
-    place, task = words.read_place(on, workers, network), Classify(net, *sets, batch)
-    steps = max(1, epochs * (len(sets[0]) // workers // batch))
-    say(f"{workers} workers · {model} on {data} · {steps} steps of {batch} images each · {place!r}")
-    tables = []
-    for seed in range(repeat):
-        recipes = words.picked(configurations.ten(steps, optim.SGD(rate), seed=seed), only)
-        tables.append(configurations.compare(task, recipes, place, lambda row, outcome: say(line(row))))
-    rows = configurations.averaged(tables)
-    table(rows)
-    if out:
-        out.mkdir(parents=True)
-        configurations.write_csv([row for row, _ in rows], out / "table.csv")
-        say(f"written to {out / 'table.csv'}")
-
-
 @data.command("get")
 def get(name: str, folder: Annotated[Path | None, typer.Option(help="where to put it")] = None) -> None:
     """Download a set, check it, and keep it where `load` finds it. An interrupted download goes on where it stopped."""
@@ -135,12 +106,11 @@ def listing() -> None:
 @app.command("warm-up")
 def warm_up() -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
-    import dlmini.compression.warm
-    import dlmini.nn.warm
     from dlmini import jit
+    from dlmini.course.warm import stages
 
     start = time.perf_counter()
-    with console.status("compiling kernels"):
-        dlmini.nn.warm.warm()
-        dlmini.compression.warm.warm()
+    for name, prepare in stages().items():
+        with console.status(f"preparing {name}"):
+            prepare()
     say(f"kernels are ready in {jit.cache_root()} after {time.perf_counter() - start:.1f} s")

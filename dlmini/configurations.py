@@ -34,7 +34,8 @@ def ten(steps: int, optimizer, looks: int = 8, seed: int = 0) -> dict[int, Recip
     for number, (period, way) in enumerate(choices, 1):
         rounds = max(1, steps // period)
         look = max(1, rounds // looks)
-        recipes[number] = Recipe(sync=LocalSGD(period), optimizer=optimizer, rounds=rounds, look=look, seed=seed, **way)
+        terms = {"optimizer": optimizer, "rounds": rounds, "look": look, "everyone": True, "seed": seed}
+        recipes[number] = Recipe(sync=LocalSGD(period), **terms, **way)
     return recipes
 
 

@@ -32,9 +32,14 @@ MAY = {
     "outcome": {"events", "recipe", "written"},
     "checkpoints": {"events", "recipe", "written"},
     "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology"},
+    "profile": set(),
+    "studies": {"events", "run", "recipe", "sim", "show"},
+    "course": {"comm", "sim", "optim", "grade.check"},
+    "doctor": {"comm", "course.warm"},
+    "grade": {"comm", "sim", "events"},
     "configurations": {"run", "recipe", "sync", "topology", "compression"},
 }
-ANYTHING = {"__init__", "__main__", "cli", "words", "terminal"}
+ANYTHING = {"__init__", "__main__", "cli", "commands", "lessons", "show", "words", "terminal"}
 ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": "show", "ipywidgets": "show", "greenlet": "sim"}
 
 
@@ -65,6 +70,14 @@ def test_a_room_imports_only_what_the_design_allows(name):
         inside = {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
         bad = {m for m in inside if not any(m == a or m.startswith(a + ".") for a in allowed)}
         assert not bad, f"{file.relative_to(HOUSE)} imports {sorted(bad)}"
+
+
+def test_figures_read_events_and_start_nothing():
+    """Only dashboards, and what belongs to one lesson, know how a run is started."""
+    for file in (HOUSE / "show").glob("*.py"):
+        inside = {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
+        if not file.stem.startswith(("dashboard", "live_run", "replay")):
+            assert all(m.startswith(("show", "events", "comm.schedules", "profile")) for m in inside), file.name
 
 
 def test_kernels_do_not_know_the_layers_they_serve():

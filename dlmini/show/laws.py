@@ -39,7 +39,7 @@ class LawCard:
 
     @property
     def difference(self) -> str:
-        return f"{self.off:.2%} apart, {self.tolerance:.2%} allowed"
+        return f"{100 * self.off:.3g} % apart, {100 * self.tolerance:.3g} % allowed"
 
     def _repr_html_(self) -> str:
         mark, colour = ("✓", GOOD) if self.agrees else ("✗", BAD)

@@ -1,0 +1,56 @@
+"""`dlmini course build | check | strip`: for those who write lessons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlmini.course import folder
+from dlmini.terminal import say
+
+course = typer.Typer(no_args_is_help=True, help="For authors: notebooks from lessons, exercises from solutions.")
+
+
+@course.command("build")
+def build_command() -> None:
+    """Make all notebooks from course/*.md."""
+    from dlmini.course.build import build
+
+    report(build(clone()), "notebooks")
+
+
+@course.command("strip")
+def strip_command(force: Annotated[bool, typer.Option(help="overwrite work done in exercises")] = False) -> None:
+    """Make all exercises from solutions/*.py by cutting the marked regions."""
+    from dlmini.course.build import cut
+
+    report(cut(clone(), force), "exercises")
+
+
+@course.command("check")
+def check_command() -> None:
+    """Are notebooks and exercises what their sources make of them, without outputs? Exit code 1 if not."""
+    from dlmini.course.build import problems
+
+    found = problems(clone())
+    for sentence in found:
+        say(sentence)
+    if found:
+        raise typer.Exit(1)
+    say("notebooks and exercises are what their sources make of them")
+
+
+def clone() -> Path:
+    root = folder.clone()
+    if root is None:
+        raise FileNotFoundError("this is an installed package, without course/ and solutions/; work in a clone instead")
+    return root
+
+
+def report(changed: list[Path], what: str) -> None:
+    for file in changed:
+        say(f"written: {file.parent.name}/{file.name}")
+    if not changed:
+        say(f"all {what} were up to date")

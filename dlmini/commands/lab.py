@@ -1,0 +1,104 @@
+"""`dlmini lab`: JupyterLab at the course's index, with everything warm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlmini.course import folder
+from dlmini.terminal import console, display, say
+
+NO_TOKEN = (
+    "without its token every program, user and web page that reaches this port could run code as you; dlmini does not "
+    "start a lab like that. The address it prints has the token in it: one click, nothing to type"
+)
+OPEN = (
+    "[yellow]The lab answers at {ip}, not on this machine alone.[/yellow] Whoever has the address with its token can "
+    "run programs as you, and what travels is not encrypted. Safer: leave --ip out, and come through\n"
+    "    ssh -L {port}:127.0.0.1:{port} this-machine"
+)
+
+
+def lab(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 0,
+    browser: Annotated[bool | None, typer.Option(help="open one; by default where there is a screen")] = None,
+    ip: Annotated[str, typer.Option(help="the address to listen at")] = "127.0.0.1",
+    token: Annotated[bool, typer.Option("--token/--no-token", hidden=True)] = True,
+) -> None:
+    """Open the course in JupyterLab. Ctrl-C ends it, with everything that was started in it."""
+    if not token:
+        raise ValueError(NO_TOKEN)
+    for name in ("jupyterlab", "ipykernel"):
+        require(name)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # be ended as by Ctrl-C, in good order
+    with suppress(KeyboardInterrupt):  # the usual way to end it; File > Shut Down is the other
+        live(found(), ip, port, has_screen() if browser is None else browser)
+    say("The lab is closed.")
+
+
+def live(root: Path, ip: str, port: int, browser: bool) -> None:
+    """Start, warm up while the server starts, lead the reader in, and wait for the end."""
+    from dlmini.course import jupyter
+
+    began, page = time.perf_counter(), folder.INDEX.as_posix()
+    with jupyter.running(root, page, ip, port) as wait:
+        warm_up()
+        server = wait()
+        if ip not in jupyter.LOOPBACK:
+            say(OPEN.format(ip=ip, port=server.url.rstrip("/").rpartition(":")[2]))
+        say(f"The lab is ready after {time.perf_counter() - began:.1f} s. Ctrl-C here closes it.")
+        print(server.address(page), flush=True)
+        if browser:
+            webbrowser.open(server.door.as_uri())
+        code = server.process.wait()
+    if code:
+        raise OSError(f"JupyterLab has ended by itself, with exit code {code}")
+
+
+def found() -> Path:
+    """The course folder; says so if files were copied."""
+    course = folder.opened(Path.cwd())
+    if course.new:
+        say(f"{len(course.new)} files of the course are now in {course.root}: this folder is yours.")
+    if course.kept:
+        say(f"{len(course.kept)} files were there already, and were left as they are.")
+    return course.root
+
+
+def warm_up() -> None:
+    """Compile, or load, whatever lessons need; with a bar, since the first time takes long."""
+    from dlmini.course.warm import cold, stages
+
+    todo = stages()
+    if cold() and len(todo) > 1:
+        say("Compiling the kernels, this one time: a minute or two.")
+    progress = display()
+    progress.disable = not console.is_terminal
+    with progress:
+        bar = progress.add_task("", total=len(todo))
+        for name, stage in todo.items():
+            progress.update(bar, description=f"warming up: {name}")
+            stage()
+            progress.advance(bar)
+
+
+def require(name: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(name) is None:
+        raise ModuleNotFoundError(f'the lab needs {name}, which is not installed; pip install "dlmini[lab]" brings it')
+
+
+def has_screen() -> bool:
+    """Is there somebody in front of this very machine?"""
+    if "SSH_CONNECTION" in os.environ:
+        return False
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -1,0 +1,115 @@
+"""Students' files are never overwritten, their progress is kept, and lessons know how large to be."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dlmini import check, profile
+from dlmini.course import folder, progress
+from dlmini.course.lessons import Lesson
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def carried(tmp_path, monkeypatch):
+    """What a wheel carries: two notebooks and an exercise."""
+    source = tmp_path / "wheel"
+    for name in ("notebooks/index.ipynb", "notebooks/00_a.ipynb", "exercises/00_a.py"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(f"new {name}")
+    (source / "exercises" / "__pycache__").mkdir()
+    (source / "exercises" / "__pycache__" / "00_a.pyc").write_text("")
+    monkeypatch.setattr(folder, "CARRIED", source)
+    return source
+
+
+def test_the_course_is_copied_and_then_left_alone(carried, tmp_path):
+    course = folder.opened(tmp_path, carried)
+    assert course.root == tmp_path / "dlmini-course"
+    assert [path.as_posix() for path in course.new] == [
+        "notebooks/00_a.ipynb",
+        "notebooks/index.ipynb",
+        "exercises/00_a.py",
+    ]
+    (course.root / "exercises" / "00_a.py").write_text("mine")
+    (course.root / "notebooks" / "00_a.ipynb").unlink()
+    again = folder.opened(tmp_path, carried)
+    assert [path.name for path in again.new] == ["00_a.ipynb"]
+    assert len(again.kept) == 2
+    assert (course.root / "exercises" / "00_a.py").read_text() == "mine"
+
+
+def test_inside_a_copy_no_second_one_is_made(carried, tmp_path):
+    root = folder.opened(tmp_path, carried).root
+    assert folder.opened(root, carried).root == root
+
+
+def test_a_clone_is_used_where_it_lies(tmp_path):
+    assert folder.opened(tmp_path) == (folder.clone(), [], [])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_clone_that_one_may_not_write_to_is_copied(carried, tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "CARRIED", tmp_path / "nowhere")
+    (carried / "notebooks").chmod(0o500)
+    assert folder.opened(tmp_path, carried).root == tmp_path / "dlmini-course"
+
+
+def test_an_installation_without_notebooks_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"index\.ipynb is missing"):
+        folder.opened(tmp_path, tmp_path)
+
+
+def test_progress_is_kept_beside_the_exercises_and_out_of_git(tmp_path, monkeypatch):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    (tmp_path / "exercises").mkdir()
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    progress.record("04.ring", "failed")
+    progress.record("04.ring", "passed")
+    progress.record("03.bsp_step", "not done yet")
+    assert progress.said(tmp_path) == {"04.ring": "passed", "03.bsp_step": "not done yet"}
+    assert (tmp_path / ".dlmini" / ".gitignore").read_text() == "*\n"
+    assert sorted(os.listdir(tmp_path / ".dlmini")) == [".gitignore", "progress.json"]
+
+
+def test_progress_shows_each_lesson_with_its_own_checks():
+    lessons = [Lesson("03_a", "03 · <A>", "?"), Lesson("04_b", "04 · B", "?")]
+    shown = progress.Progress(lessons, {"04.tree": "failed", "04.ring": "passed"})
+    assert repr(shown) == "03  <A>: no checks yet\n04  B: ✔ ring, ✘ tree"
+    assert "<a href='03_a.ipynb'>&lt;A&gt;</a>" in shown._repr_html_()
+
+
+def test_progress_that_cannot_be_read_says_what_to_do(tmp_path):
+    progress.record("00.shard", "passed", tmp_path)
+    progress.file(tmp_path).write_text("[")
+    with pytest.raises(ValueError, match="delete it, and run your checks again"):
+        progress.said(tmp_path)
+    with pytest.raises(ValueError, match="a check says one of"):
+        progress.record("00.shard", "perfect", tmp_path)
+
+
+def test_check_shows_a_card_and_keeps_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    (tmp_path / "exercises").mkdir()
+    shutil.copy(PROJECT / "exercises" / "04_allreduce.py", tmp_path / "exercises")
+    assert "not done yet" in repr(check("04.ring_allgather"))
+    assert "no exercise of that name yet" in repr(check("99.nothing"))
+    assert json.loads((tmp_path / ".dlmini" / "progress.json").read_text()) == {"04.ring_allgather": "not done yet"}
+    with pytest.raises(ValueError, match=r'check\("04.ring_allreduce"\)'):
+        check("ring")
+
+
+def test_the_profile_decides_how_large_a_lesson_is(monkeypatch):
+    monkeypatch.delenv("DLMINI_PROFILE", raising=False)
+    assert (profile.fast(), profile.pick(400, 20)) == (False, 400)
+    monkeypatch.setenv("DLMINI_PROFILE", "fast")
+    assert (profile.fast(), profile.pick(400, 20)) == (True, 20)
+    monkeypatch.setenv("DLMINI_PROFILE", "faster")
+    with pytest.raises(ValueError, match="use one of normal, fast"):
+        profile.fast()

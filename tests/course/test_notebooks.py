@@ -1,0 +1,90 @@
+"""Every notebook reaches its end in the fast profile, and leaves neither a process nor shared memory behind."""
+
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dlmini.comm.processes import shared
+from dlmini.course import warm
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parents[1]
+NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
+MARK = "DLMINI_TEST_RUN"  # in the environment of everything that a notebook starts
+LIMIT = 90  # seconds that a notebook may take on two cores
+GONE = 10  # seconds for processes to notice that their kernel is gone
+
+pytestmark = pytest.mark.notebooks
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    """As `dlmini lab` does it before anybody opens a notebook."""
+    for stage in warm.stages().values():
+        stage()
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """Every process that was started under this mark, by whomever."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark:
+                found.append(process)
+        except (psutil.Error, OSError):  # somebody else's, or just gone
+            continue
+    return found
+
+
+def left_over(mark: str) -> list[psutil.Process]:
+    """Those that are still there after a while."""
+    _, alive = psutil.wait_procs(marked(mark), timeout=GONE)
+    return alive
+
+
+@pytest.mark.timeout(4 * LIMIT)
+@pytest.mark.parametrize("written", ["solutions", "exercises"])
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_a_notebook_reaches_its_end_and_leaves_nothing_behind(file, written, tmp_path):
+    """With all exercises solved, and with none begun."""
+    mark, note = uuid.uuid4().hex, tmp_path / "pid"
+    shutil.copytree(PROJECT / written, tmp_path / "exercises")
+    private = {name: str(tmp_path) for name in ("DLMINI_WORK", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")}
+    env = {**os.environ, **private, MARK: mark, "DLMINI_PROFILE": "fast"}
+    command = [sys.executable, HERE / "notebook_run.py", file, note]
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT)
+        assert done.returncode == 0, done.stderr[-4000:]
+        assert [process.cmdline() for process in left_over(mark)] == []
+        assert [path.name for path in shared.leftovers() if f"-{note.read_text()}-" in path.name] == []
+    finally:
+        for process in marked(mark):
+            process.kill()
+
+
+def test_there_is_an_index():
+    assert "index" in [file.stem for file in NOTEBOOKS]
+
+
+def test_what_a_notebook_leaves_behind_is_found():
+    """The search itself: a process that outlives its parent is seen by its mark."""
+    mark = uuid.uuid4().hex
+    held = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', 'import time; time.sleep(60)']))"
+    parent = subprocess.Popen([sys.executable, "-c", held], env={**os.environ, MARK: mark})
+    try:
+        while len(found := marked(mark)) < 2:
+            assert parent.poll() is None
+        parent.kill()
+        parent.wait()
+        assert [process.pid for process in marked(mark)] == [
+            process.pid for process in found if process.pid != parent.pid
+        ]
+    finally:
+        for process in marked(mark):
+            process.kill()
