@@ -6,6 +6,7 @@ Works for every schedule: ring, tree, doubling, halving_doubling, naive.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -105,4 +106,10 @@ def played(drawing: Drawing, seconds: float) -> str:
 
     pause = 1000 * seconds / FRAMES
     film = FuncAnimation(figure, show, frames=drawing.steps * FRAMES + 1, interval=pause)
-    return film.to_jshtml(fps=FRAMES / seconds, default_mode="once")
+    return begun(film.to_jshtml(fps=FRAMES / seconds, default_mode="once"))
+
+
+def begun(page: str) -> str:
+    """The page with its first frame in place: a notebook that runs out of sight may not start its script."""
+    first = re.search(r'frames\[0\] = "([^"]*)"', page)[1].replace("\\\n", "")
+    return page.replace("<img id=", f'<img src="{first}" id=', 1)

@@ -1,0 +1,1 @@
+"""The pictures of each lesson: one module per lesson, still or moving."""

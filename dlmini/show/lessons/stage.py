@@ -1,0 +1,92 @@
+"""A stage: pictures that change and curves that grow, for lessons in which something is learned while one watches.
+
+The kernel sends the pixels of each picture and one point per frame; `stage.js` draws. A page that is new or reloaded
+says "ready" and is told everything. All methods may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anywidget
+import numpy as np
+import traitlets
+
+from dlmini.show.palette import CURVES
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Pixels [rows, columns, 3] of bytes, and dots on it: rows of (x, y, class) with x and y from 0 to 1.
+
+    place: left, top, width and height of the box it must fit into, as parts of the stage's left side.
+    """
+
+    name: str
+    pixels: np.ndarray
+    dots: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.float32))
+    smooth: bool = False
+    place: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+
+    def facts(self) -> dict:
+        rows, columns, _ = self.pixels.shape
+        return {"name": self.name, "rows": rows, "columns": columns, "smooth": self.smooth, "place": self.place}
+
+    def buffers(self) -> list[bytes]:
+        return [np.ascontiguousarray(self.pixels, np.uint8).tobytes(), self.dots.astype(np.float32).tobytes()]
+
+
+class Stage(anywidget.AnyWidget):
+    """Some pictures on the left, one chart on the right with a curve for every run."""
+
+    _esm = Path(__file__).with_suffix(".js")
+    axes = traitlets.List(["passes", "loss"]).tag(sync=True)
+    top = traitlets.Float(0.0).tag(sync=True)  # the upper end of the chart; 0: as high as the curves
+    text = traitlets.Unicode("").tag(sync=True)
+    state = traitlets.Unicode("idle").tag(sync=True)
+    colours = traitlets.List(list(CURVES)).tag(sync=True)
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.pictures: list[Picture] = []
+        self.labels: list[str] = []
+        self.curves: list[list[tuple[float, float | None]]] = []
+        self._lock = threading.RLock()
+        self.on_msg(lambda _, content, __: content == "ready" and self.say_everything())
+
+    def begin(self, label: str) -> None:
+        """A new run: a new curve."""
+        with self._lock:
+            self.labels.append(label)
+            self.curves.append([])
+            self.send({"kind": "begin", "label": label})
+
+    def show(self, pictures: list[Picture], point: tuple[float, float]) -> None:
+        """The pictures as they are now, and a point of the last run's curve."""
+        with self._lock:
+            x, y = point
+            point = x, y if math.isfinite(y) else None  # JSON knows no infinity
+            self.pictures = pictures
+            self.curves[-1].append(point)
+            self._send_pictures(points=[point])
+
+    def clear(self) -> None:
+        with self._lock:
+            self.labels, self.curves = [], []
+            self.send({"kind": "clear"})
+
+    def say_everything(self) -> None:
+        with self._lock:
+            self.send({"kind": "clear"})
+            for label, curve in zip(self.labels, self.curves, strict=True):
+                self.send({"kind": "begin", "label": label})
+                self.send({"kind": "points", "points": curve})
+            self._send_pictures(points=[])
+
+    def _send_pictures(self, points: list[tuple[float, float | None]]) -> None:
+        facts = [picture.facts() for picture in self.pictures]
+        buffers = [part for picture in self.pictures for part in picture.buffers()]
+        self.send({"kind": "show", "pictures": facts, "points": points}, buffers)
