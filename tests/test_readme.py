@@ -6,9 +6,20 @@ from pathlib import Path
 README = Path(__file__).parent.parent / "README.md"
 
 
-def test_the_example_learns(capsys):
-    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
+def run(number):
+    code = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[number]
     exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_example_of_working_together_learns(capsys):
+    run(1)
+    accuracy, nbytes = capsys.readouterr().out.splitlines()[-1].split()
+    assert float(accuracy) > 0.6
+    assert int(nbytes) > 0
+
+
+def test_the_example_learns(capsys):
+    run(0)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert float(re.search(r"accuracy ([\d.]+)%", lines[-1])[1]) > 80
