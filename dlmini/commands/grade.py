@@ -1,0 +1,108 @@
+"""`dlmini grade`, `dlmini check`, `dlmini gradescope-zip`: for those who grade and those who are graded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlmini.terminal import console, display, say
+
+SANDBOX = "auto, bwrap, rlimit or none"
+
+
+def grade(
+    lesson: Annotated[str, typer.Argument(help="its number, such as 04")],
+    submissions: Annotated[
+        Path, typer.Argument(help="a folder or zip: folders, zips, exports of Gradescope or Moodle")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="folder for grades and reports")] = Path("grades"),
+    jobs: Annotated[int, typer.Option(min=1, help="submissions at a time")] = max(1, (os.cpu_count() or 2) // 2),
+    resume: Annotated[bool, typer.Option(help="go on with what is in the folder")] = False,
+    seed: Annotated[int, typer.Option(help="of the assignment; inputs depend on it and on the submission")] = 0,
+    sandbox: Annotated[str, typer.Option(help=SANDBOX)] = "auto",
+    gradescope: Annotated[Path | None, typer.Option(help="write a single submission's results.json here")] = None,
+    i_trust_submissions: Annotated[bool, typer.Option(help="grade even where nothing holds them")] = False,
+) -> None:
+    """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
+    from dlmini.grade import sandbox as levels
+    from dlmini.grade import tasks
+    from dlmini.grade.grading import grade_folder
+
+    level, task = levels.choose(sandbox), tasks.lesson(lesson)
+    if level.name == "none" and not i_trust_submissions:
+        raise ValueError(f"{level.warning} Add --i-trust-submissions to go on nevertheless.")
+    say(f"sandbox: {level.name}" + (f" [yellow]warning: {level.warning}[/]" if level.warning else ""))
+    with display() as progress:
+
+        def begun(total: int):
+            bar = progress.add_task(task.name, total=total)
+            return lambda graded, verdict: progress.advance(bar)
+
+        class_ = grade_folder(task, submissions, out, level, seed, jobs, resume, given(task.file), begun)
+    if gradescope is not None:
+        write_results(gradescope, class_)
+    shown(class_, task)
+    say(f"reports in {out}: index.html, grades.csv, tests.csv, junit.xml, students/, gradescope/")
+
+
+def write_results(file: Path, class_: list) -> None:
+    """results.json of the only submission there is."""
+    from dlmini.grade.reports import gradescope
+    from dlmini.grade.reports.atomic import write
+
+    if len(class_) != 1:
+        raise ValueError(f"--gradescope is for one submission, and there are {len(class_)}")
+    write(file, gradescope.text(class_[0]))
+
+
+def shown(class_: list, task) -> None:
+    """Scores on the screen; and what is not final."""
+    for graded in class_[:40]:
+        late = "" if graded.complete else "   [yellow]not final: the grader failed; run again with --resume[/]"
+        console.print(f"{graded.score:6g} of {task.points:g}  ", end="", highlight=False)
+        console.print(graded.submission.name, markup=False, highlight=False, end="")
+        say(late)
+    if len(class_) > 40:
+        say(f"... and {len(class_) - 40} more")
+
+
+def given(file: str) -> str:
+    """The exercise as students got it, so that it does not count as similarity."""
+    import dlmini
+    from dlmini.grade.source import text_of
+
+    house = Path(dlmini.__file__).resolve().parent
+    for folder in (house.parent / "exercises", house / "course" / "carried" / "exercises"):
+        if (folder / file).is_file():
+            return text_of((folder / file).read_bytes(), file)
+    return ""
+
+
+def check(
+    exercise: Annotated[str, typer.Argument(help="04, or one function of it: 04.ring_allgather")],
+    seed: Annotated[int, typer.Option(help="replays a failure")] = 0,
+    folder: Annotated[Path | None, typer.Option(help="where your exercises are")] = None,
+) -> None:
+    """Check your own exercise with the public tests. Exit code 1 if something is missing."""
+    from dlmini.grade.check import check as look
+
+    report = look(exercise, seed, folder)
+    console.print(repr(report), markup=False, highlight=False, soft_wrap=True)
+    if not report:
+        raise typer.Exit(1)
+
+
+def gradescope_zip(
+    lesson: Annotated[str, typer.Argument(help="its number, such as 04")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="the zip; by default autograder_NN.zip")] = None,
+    seed: Annotated[int, typer.Option(help="of the assignment")] = 0,
+) -> None:
+    """Make the autograder bundle of a lesson for Gradescope."""
+    from dlmini.grade import tasks
+    from dlmini.grade.bundle import make
+
+    task = tasks.lesson(lesson)
+    say(f"written: {make(task, out or Path(f'autograder_{task.number}.zip'), seed)}")

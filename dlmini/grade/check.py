@@ -1,0 +1,120 @@
+"""`check("04.ring_allreduce")`: what a student asks of the grader, in a notebook or in a terminal.
+
+The same runners and the same judge as in grading, with the public tests only. The file is read anew each time, so that
+an edit counts at once. Runners stay warm between two checks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from dlmini.grade import tasks
+from dlmini.grade.cards import card, lines
+from dlmini.grade.cells import Cells
+from dlmini.grade.examine import Examiner
+from dlmini.grade.lesson import VISIBLE, Lesson
+from dlmini.grade.sandbox import Bare, Own
+from dlmini.grade.source import text_of
+from dlmini.grade.verdict import NOT_DONE, PASSED, Verdict
+
+_warm: dict[str, Cells] = {}
+
+
+@dataclass(frozen=True)
+class Report:
+    """Cards of one check: HTML in a notebook, text elsewhere. True if everything has passed."""
+
+    word: str
+    verdicts: list[Verdict]
+
+    def __bool__(self) -> bool:
+        return bool(self.verdicts) and all(v.status == PASSED for v in self.verdicts)
+
+    def standing(self) -> dict[str, str]:
+        """What to say of each function in two words: passed, failed, or not done yet."""
+        found = {}
+        for task in self.tasks():
+            seen = {v.status for v in self.verdicts if v.task == task}
+            passed = "passed" if seen == {PASSED} else "failed"
+            found[f"{self.word[:2]}.{task}"] = "not done yet" if NOT_DONE in seen else passed
+        return found
+
+    def _replay(self, verdict: Verdict) -> str:
+        return f'again: check("{self.word[:2]}.{verdict.task}", seed={verdict.seed})'
+
+    def _repr_html_(self) -> str:
+        if not self.verdicts:
+            return f"<div>{escape(repr(self))}</div>"
+        return "".join(
+            f"<h4>{task}</h4>" + "".join(card(v, self._replay(v)) for v in self.of(task)) for task in self.tasks()
+        )
+
+    def __repr__(self) -> str:
+        if not self.verdicts:
+            return f"{self.word}: no exercise of that name yet"
+        return "\n".join(
+            "\n".join([task, *(lines(v, self._replay(v)) for v in self.of(task))]) for task in self.tasks()
+        )
+
+    def of(self, task: str) -> list[Verdict]:
+        """The verdicts on one function; of an untouched one a single verdict says it."""
+        mine = [v for v in self.verdicts if v.task == task]
+        return mine[:1] if all(v.status == NOT_DONE for v in mine) else mine
+
+    def tasks(self) -> list[str]:
+        return list(dict.fromkeys(v.task for v in self.verdicts))
+
+
+def check(word: str, seed: int = 0, folder: str | Path | None = None) -> Report:
+    """Check one function ("04.ring_allgather") or a whole exercise ("04"). `seed` replays a failure.
+
+    The file is exercises/04_allreduce.py in `folder`, in DLMINI_WORK, or in the nearest folder upwards that has it.
+    """
+    if not re.fullmatch(r"\d\d(_\w+)?(\.\w+)?", word):
+        raise ValueError(f'check wants a lesson and a name, as in check("04.ring_allreduce"), not {word!r}')
+    if not any(name.startswith(word[:2] + "_") for name in tasks.names()):
+        return Report(word, [])
+    lesson = tasks.lesson(word)
+    wanted, file = chosen(lesson, word), find(lesson, folder)
+    examiner = Examiner(lesson, text_of(file.read_bytes(), file.name), warm(lesson))
+    return Report(word, [examiner.examine(test, seed) for test in wanted])
+
+
+def chosen(lesson: Lesson, word: str) -> list:
+    """The public tests of what `word` names."""
+    task = word.partition(".")[2]
+    if task and task not in lesson.tasks():
+        raise ValueError(f"exercise {lesson.number} has no {task!r}; it has {', '.join(lesson.tasks())}")
+    return [t for t in lesson.tests if t.visibility == VISIBLE and task in ("", t.task)]
+
+
+def find(lesson: Lesson, folder: str | Path | None = None) -> Path:
+    """The student's file."""
+    here, named = Path.cwd(), folder or os.environ.get("DLMINI_WORK")
+    for place in [Path(named)] if named else [here, *here.parents]:
+        for file in (place / "exercises" / lesson.file, place / lesson.file):
+            if file.is_file():
+                return file
+    raise FileNotFoundError(
+        f"{lesson.file} was found neither in {named or here / 'exercises'} nor above; run this inside the course, or "
+        f'name its folder: check("{lesson.number}", folder="path/to/exercises")'
+    )
+
+
+def warm(lesson: Lesson) -> Cells:
+    """Runners that stay, under limits but in no sandbox: it is one's own program on one's own machine."""
+    if lesson.name not in _warm:
+        _warm[lesson.name] = Cells(Own() if os.name == "posix" else Bare(), lesson.limits)
+    return _warm[lesson.name]
+
+
+@atexit.register
+def cool() -> None:
+    """End the runners that were kept."""
+    while _warm:
+        _warm.popitem()[1].__exit__()

@@ -1,0 +1,39 @@
+"""How a case ended on the student's side: with an answer, an exception, or without a word."""
+
+from __future__ import annotations
+
+from dlmini.grade.limits import Limits
+from dlmini.grade.patient import ENDED, Late, Lost
+from dlmini.grade.plain import Garbled
+
+SAID = 4000  # characters of anything a program says that are kept
+
+
+class Raised(Exception):
+    """The student's program raised: kind (stub, raised, unsayable), text, where, what it printed, rank."""
+
+    def __init__(self, kind: str, text: str, where: str = "", printed: str = "", rank: int | None = None):
+        super().__init__(text)
+        self.kind, self.where, self.printed, self.rank = kind, where, printed, rank
+
+
+def ending(verb: str, rest: list, calls: int, limits: Limits, rank: int | None = None) -> tuple[list, str]:
+    """How a case ended on the student's side: the values of so many calls and what was printed, or an error."""
+    if verb == "answer" and len(rest) == 2 and type(rest[0]) is list and len(rest[0]) == calls:
+        return rest[0], str(rest[1])[:SAID]
+    if verb == "raised" and len(rest) == 4:
+        raise Raised(*(str(text)[:SAID] for text in rest), rank=rank)
+    if verb == "over" and len(rest) == 2:
+        raise ended(*rest, limits)
+    raise Garbled(f"the request {verb!r:.100}")
+
+
+def ended(code, cpu, limits: Limits) -> Lost:
+    """Why a process is over that has not answered."""
+    if isinstance(cpu, float) and cpu >= limits.cpu - 0.25:
+        return Late(f"it used more than {limits.cpu} s of processor time: an endless loop, or far too slow.")
+    if code == -9:
+        return Lost("it was killed: too much memory, too many processes, or it killed itself.")
+    if isinstance(code, int) and code < 0:
+        return Lost(f"it crashed with signal {-code}.")
+    return Lost(ENDED)

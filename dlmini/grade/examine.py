@@ -1,0 +1,124 @@
+"""One test of one submission: draw its cases, let runners answer them, judge the answers, say what came of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from dlmini.grade.cell import Broken
+from dlmini.grade.cells import Cells, crowded
+from dlmini.grade.endings import Raised, ending
+from dlmini.grade.lesson import Call, Case, Found, Lesson, Property, World, Wrong
+from dlmini.grade.patient import Late, Lost
+from dlmini.grade.plain import Garbled
+from dlmini.grade.switch import Stuck, Switch
+from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
+
+TRIES = 3  # of a case whose runner did not start
+
+
+@dataclass
+class Examiner:
+    """Examines one source text. After two tests of a task that ran out of time its other tests are not run."""
+
+    lesson: Lesson
+    source: str
+    cells: Cells
+    late: dict[str, int] = field(default_factory=dict)
+
+    def examine(self, test: Property, seed: int) -> Verdict:
+        began = time.monotonic()
+        verdict = Verdict(
+            test.task, test.name, PASSED, test.points, test.points, test.visibility, test.sentence, seed=seed
+        )
+        if self.late.get(test.task, 0) >= 2:
+            self._fail(verdict, TIMED_OUT, "not run: two tests of this function before it ran out of time.")
+        else:
+            self._run(test, verdict)
+        verdict.seconds = round(time.monotonic() - began, 3)
+        return verdict
+
+    def _run(self, test: Property, verdict: Verdict) -> None:
+        try:
+            for case in test.drawn(verdict.seed):
+                found = self._tried(test, case)
+                verdict.printed = found.printed
+                judged(test, case, found)
+        except Wrong as error:
+            self._fail(verdict, FAILED, str(error), picture=error.picture, cells=error.cells)
+        except Stuck as error:
+            waits = [[w.rank, list(w.on), w.what, w.where] for w in error.waits]
+            self._fail(verdict, FAILED, str(error), picture=error.picture, waits=waits)
+        except Raised as error:
+            on = "" if error.rank is None else f" (rank {error.rank})"
+            status = NOT_DONE if error.kind == "stub" else FAILED
+            self._fail(verdict, status, f"{error}{on}", where=error.where, printed=error.printed)
+        except Garbled as error:
+            self._fail(verdict, FAILED, f"Your program sent what is no answer: {error}")
+        except Lost as error:
+            self._fail(verdict, TIMED_OUT if isinstance(error, Late) else FAILED, str(error))
+            self.remember(verdict)
+        except Broken as error:
+            self._fail(verdict, INFRA, str(error))
+        except Exception as error:  # whatever a submission does to the judge, the others are still graded
+            self._fail(verdict, INFRA, f"the grader failed: {type(error).__name__}: {error}"[:2000])
+
+    def remember(self, verdict: Verdict) -> None:
+        """Count a test that ran out of time, in this run or in one that is resumed."""
+        if verdict.status == TIMED_OUT:
+            self.late[verdict.task] = self.late.get(verdict.task, 0) + 1
+
+    def _fail(self, verdict: Verdict, status: str, detail: str, **more) -> None:
+        verdict.status, verdict.score, verdict.detail = status, 0.0, detail
+        for name, value in more.items():
+            setattr(verdict, name, value)
+
+    def _tried(self, test: Property, case: Case) -> Found:
+        for tries in range(1, TRIES + 1):
+            try:
+                return self._answered(test, case)
+            except Broken:
+                if tries == TRIES:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _answered(self, test: Property, case: Case) -> Found:
+        """Hand the case to its runners, let the switch serve them, and leave them clean for the next."""
+        parts = self._parts(test, case)
+        cells = self.cells.take(len(parts))
+        deadline = time.monotonic() + self._patience()
+        try:
+            for cell, part in zip(cells, parts, strict=True):
+                cell.begin(part, deadline)
+            if isinstance(case, World):
+                return Switch(cells, case, self.lesson.limits, test.collectives).run()
+            verb, *rest = cells[0].hear()
+            return Found(*ending(verb, rest, len(parts[0]["calls"]), self.lesson.limits))
+        finally:
+            for cell in cells:
+                cell.stop()
+            for cell in cells:
+                cell.settle()
+
+    def _patience(self) -> float:
+        """Seconds to wait for an answer: fewer with every test of this submission that has hung, but never very few."""
+        wall = self.lesson.limits.wall
+        return max(wall / 2, wall * crowded() / (1 + sum(self.late.values())))
+
+    def _parts(self, test: Property, case: Case) -> list[dict]:
+        """What each runner is told."""
+        common = {"source": self.source, "name": self.lesson.file, "function": test.task, "world": None}
+        common |= {"kwargs": case.kwargs, "repeat": case.repeat}
+        if isinstance(case, World):
+            return [{**common, "calls": [args], "world": (r, case.size)} for r, args in enumerate(case.args)]
+        return [{**common, "calls": [case.args] if isinstance(case, Call) else case.args}]
+
+
+def judged(test: Property, case: Case, found: Found) -> None:
+    """Judge an answer. Of a form that no test has foreseen it is wrong, too."""
+    try:
+        test.judge(case, found)
+    except Wrong:
+        raise
+    except Exception as error:
+        raise Wrong(f"The answer cannot be read: {type(error).__name__}: {error}"[:500]) from error

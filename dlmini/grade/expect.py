@@ -1,0 +1,97 @@
+"""Comparing what was found with the truth, and saying what is wrong in one sentence."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from dlmini.comm.schedules import cut
+from dlmini.grade.lesson import Wrong
+
+SHOWN = 4  # wrong places that are named
+
+
+def close(found, truth: np.ndarray, who: str, terms: int = 1, parts: int = 0) -> None:
+    """Equal up to rounding: sums of `terms` numbers may be added in any order. parts: how many chunks to draw.
+
+    |error| <= 4 terms eps max(1, |truth|): twice the bound of recursive summation with a second rounding (Higham,
+    Accuracy and Stability of Numerical Algorithms, 2002, section 4.2), for summands of about the size of the truth.
+    """
+    array(found, truth, who)
+    eps = np.finfo(truth.dtype).eps if truth.dtype.kind in "fc" else 0.0
+    bound = 4 * terms * eps * max(1.0, float(np.abs(truth).max(initial=0.0)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        good = np.abs(found - truth) <= bound
+    _all(good | (found == truth), found, truth, who, parts)
+
+
+def same(found, truth: np.ndarray, who: str, parts: int = 0) -> None:
+    """Equal to the bit."""
+    array(found, truth, who)
+    _all(found == truth, found, truth, who, parts)
+
+
+def array(found, truth: np.ndarray, who: str) -> None:
+    """An array of this shape and type."""
+    if not isinstance(found, np.ndarray):
+        raise Wrong(f"{who}: found {short(found)}, expected an array of shape {truth.shape}.")
+    if found.shape != truth.shape:
+        raise Wrong(f"{who}: the array has shape {found.shape}, expected {truth.shape}.")
+    if found.dtype != truth.dtype:
+        raise Wrong(f"{who}: the array holds {found.dtype}, expected {truth.dtype}.")
+
+
+def number(found, truth: float, who: str, relative: float = 1e-9) -> None:
+    if isinstance(found, bool) or not isinstance(found, int | float | np.number):
+        raise Wrong(f"{who}: found {short(found)}, expected a number.")
+    if not abs(float(found) - truth) <= relative * max(abs(truth), 1e-300):
+        raise Wrong(f"{who}: found {float(found):.6g}, expected {truth:.6g}.")
+
+
+def whole(found, truth: int, who: str) -> None:
+    if isinstance(found, bool) or not isinstance(found, int | np.integer) or int(found) != truth:
+        raise Wrong(f"{who}: found {short(found)}, expected {truth}.")
+
+
+def nothing(found, who: str) -> None:
+    if found is not None:
+        raise Wrong(f"{who}: found {short(found)}, expected None.")
+
+
+def short(value) -> str:
+    """A value in a few words."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
+
+
+def _all(good: np.ndarray, found: np.ndarray, truth: np.ndarray, who: str, parts: int) -> None:
+    if good.all():
+        return
+    places = np.argwhere(~good)
+    named = ", ".join(
+        f"[{', '.join(map(str, p))}] is {found[tuple(p)]:.6g}, not {truth[tuple(p)]:.6g}" for p in places[:SHOWN]
+    )
+    cells = chunks(good, parts) if parts else None
+    raise Wrong(
+        f"{who}: {len(places)} of {truth.size} numbers are wrong: {named}{' ...' if len(places) > SHOWN else ''}",
+        strip(cells),
+        cells,
+    )
+
+
+def chunks(good: np.ndarray, parts: int) -> list[bool]:
+    """Which chunks are right."""
+    edges = cut(len(good), parts).tolist()
+    return [bool(good[a:b].all()) for a, b in pairwise(edges)]
+
+
+def strip(cells: list[bool] | None) -> str:
+    """The chunks as a row of text: which are right."""
+    return (
+        "" if cells is None else "chunks  " + "  ".join(f"{c}:{'ok' if ok else 'WRONG'}" for c, ok in enumerate(cells))
+    )

@@ -1,0 +1,72 @@
+"""The journal of a grading run: one line per test, on the disk before the next one begins. What a resumed run reads."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import threading
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from dlmini.grade.lesson import Lesson
+from dlmini.grade.verdict import INFRA, Verdict
+
+NAMES = {f.name for f in fields(Verdict)}
+
+
+class Journal:
+    """Appends verdicts and knows those that are there. `terms` must be equal in every run of a folder."""
+
+    def __init__(self, file: Path, terms: dict, resume: bool):
+        self.file, self.lock = file, threading.Lock()
+        self.known: dict[tuple[str, str, str], Verdict] = {}
+        if file.exists() and not resume:
+            raise ValueError(
+                f"{file.parent} holds grades already; add --resume to go on with them, or name another folder"
+            )
+        lines = whole_lines(file) if file.exists() else []
+        if lines and lines[0] != terms:
+            raise ValueError(f"{file} was begun with {lines[0]}, not with {terms}; name another folder")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.out = file.open("a", encoding="utf-8")
+        if not lines:
+            self._append(terms)
+        for line in lines[1:]:
+            verdict = Verdict(**{name: value for name, value in line["verdict"].items() if name in NAMES})
+            if verdict.status != INFRA:  # nobody's fault: tried again
+                self.known[line["name"], line["digest"], verdict.test] = verdict
+
+    def add(self, name: str, digest: str, verdict: Verdict) -> None:
+        with self.lock:
+            self._append({"name": name, "digest": digest, "verdict": asdict(verdict)})
+            self.known[name, digest, verdict.test] = verdict
+
+    def find(self, name: str, digest: str, test: str) -> Verdict | None:
+        return self.known.get((name, digest, test))
+
+    def close(self) -> None:
+        self.out.close()
+
+    def _append(self, line: dict) -> None:
+        self.out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self.out.flush()
+        os.fsync(self.out.fileno())
+
+
+def whole_lines(file: Path) -> list[dict]:
+    """All lines that were written to their end. A torn last line is cut off, so that the next is not glued to it."""
+    data = file.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        with file.open("r+b") as opened:
+            opened.truncate(end)
+    return [json.loads(line) for line in data[:end].decode("utf-8").splitlines()]
+
+
+def terms_of(lesson: Lesson, seed: int) -> dict:
+    """What every verdict of a folder was found under: the lesson, its seed, and the tests as they are written."""
+    module = inspect.getsourcefile(lesson.tests[0].judge)
+    tests = hashlib.sha256(Path(module).read_bytes()).hexdigest()[:16]
+    return {"lesson": lesson.name, "seed": seed, "tests": tests}

@@ -1,0 +1,57 @@
+"""What a student's program may use, and how a process binds itself to that before it runs any of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Per case and rank. Processor time is what usually ends an endless loop; wall time ends one that sleeps."""
+
+    cpu: int = 2  # seconds of processor time
+    wall: float = 10.0  # seconds until the case, on all ranks, must have ended
+    memory: int = 1 << 30  # bytes of address space
+    processes: int = 24  # and threads
+    file: int = 1 << 20  # bytes of a file, and of what is printed
+    messages: int = 20_000  # of a case, all ranks together
+    traffic: int = 256 << 20  # bytes of these
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+def bind(limits: Limits, processes: int | None) -> None:
+    """Bind this process and all its children. `processes` counts what the same user runs elsewhere too; None: not."""
+    if os.name != "posix":
+        return
+    import resource
+
+    _lower(resource.RLIMIT_AS, limits.memory)
+    _lower(resource.RLIMIT_FSIZE, limits.file)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_NOFILE, 128)
+    if processes is not None:
+        _lower(resource.RLIMIT_NPROC, processes)
+
+
+def bind_time(limits: Limits) -> None:
+    """Of the process that runs one case: at the limit the kernel ends it, and nothing can catch that."""
+    if os.name == "posix":
+        import resource
+
+        _lower(resource.RLIMIT_CPU, limits.cpu)
+
+
+def _lower(what: int, most: int) -> None:
+    import resource
+
+    hard = resource.getrlimit(what)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    try:
+        resource.setrlimit(what, (most, most))
+    except (ValueError, OSError):  # macOS knows the name RLIMIT_AS but refuses it
+        if what != resource.RLIMIT_AS:
+            raise

@@ -1,0 +1,67 @@
+"""Processes that a case has left behind, ended by their host."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+LOOK = 0.05  # seconds between two looks at how many processes there are
+DEATH = 1  # PR_SET_PDEATHSIG
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>: orphans of my descendants become my children
+
+
+def adopt() -> None:
+    """Become the parent of every orphan below, where the system knows how. Process 1 of a namespace is that anyway."""
+    if sys.platform == "linux" and os.getpid() != 1:
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent ends, however that comes. A change of user id takes this back, so call it after one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DEATH, signal.SIGKILL, 0, 0, 0)
+
+
+def outlast(pid: int, most: int) -> tuple:
+    """Wait for a child. In a namespace of one's own count its processes, and if there are too many, end them all.
+
+    The kernel's own limit stops forks earlier, but it does not count processes of root.
+    """
+    if os.getpid() != 1 or os.readlink("/proc/self") != "1":
+        return os.wait4(pid, 0)
+    while not (found := os.wait4(pid, os.WNOHANG))[0]:
+        if sum(map(str.isdigit, os.listdir("/proc"))) > most + 1:
+            os.kill(-1, signal.SIGKILL)
+        signal.sigtimedwait({signal.SIGCHLD}, LOOK)
+    return found
+
+
+def end_children(session: int) -> None:
+    """Kill and bury until there is nobody: whoever loses its parent becomes a child of this process, and is next."""
+    while True:
+        for pid in (-session, *_children()):
+            with suppress(ProcessLookupError, PermissionError):  # it has ended by itself, or is a zombie of others
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    if os.getpid() == 1:
+        return [-1]  # all there are in this namespace, except the caller
+    if sys.platform != "linux":
+        return []
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _parent(pid) == os.getpid()]
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except OSError:
+        return 0

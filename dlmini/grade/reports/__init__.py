@@ -1,0 +1,1 @@
+"""What comes out of grading: files that other programs read, and pages for people."""

@@ -1,0 +1,128 @@
+"""The student's side: a process in a sandbox that holds the student's code and answers cases.
+
+The process itself (the *host*) never runs the student's code. For each case it forks a child, which does, talks to the
+judge over the same two pipes, answers, and ends; then the host ends whatever the child has left behind. So no case can
+change the next one, and nothing but the case's own input is there to be found: no tests, no expected values.
+
+Where processes cannot be forked, the host itself runs one case and then ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+
+import numpy as np  # the child needs it, and a fork gets it for nothing
+
+from dlmini.grade.landlock import confine
+from dlmini.grade.limits import Limits, bind, bind_time
+from dlmini.grade.namespaces import unshared
+from dlmini.grade.orphans import adopt, die_with_parent, end_children, outlast
+from dlmini.grade.pipes import BlockingPipes
+from dlmini.grade.program import load, quiet
+from dlmini.grade.remote import RemoteComm
+
+STUB = "not done yet"  # with this begins what an untouched exercise raises
+
+
+def main() -> None:
+    """Bound by limits and without privileges from here on, serve cases until the judge hangs up."""
+    pipes = BlockingPipes.from_standard()
+    (settings,) = pipes.hear()
+    limits = Limits(**settings["limits"])
+    if settings["uid"] is not None:
+        os.setgroups([])
+        os.setgid(settings["uid"])
+        os.setuid(settings["uid"])
+    die_with_parent()
+    if settings["unshare"]:
+        unshared(pipes)
+    if settings.get("read"):
+        confine(settings["read"], settings["listed"])
+    adopt()
+    bind(limits, settings["processes"])
+    pipes.say("ready", np.__version__)
+    while (said := pipes.hear()) is not None:
+        if said[0] != "stop":  # meant for a case that has ended meanwhile
+            host(pipes, limits, said[0])
+
+
+def host(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
+    """One case in a child of its own, and what became of the child."""
+    if not hasattr(os, "fork"):
+        return child(pipes, limits, case)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    pid = os.fork()
+    if not pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        os.setsid()
+        child(pipes, limits, case)
+    _, status, used = outlast(pid, limits.processes)
+    end_children(pid)
+    pipes.say(case["nonce"], "over", os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
+    return None
+
+
+def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
+    """Run the case and say how it ended. Never returns: neither exit handlers nor threads have a say in it."""
+    try:
+        bind_time(limits)
+        output = quiet()
+        try:
+            found = "answer", answer(pipes, case)
+        except BaseException as error:
+            found = "raised", *described(error, case["name"])
+        pipes.say(case["nonce"], *found, output())
+    except BaseException as error:
+        pipes.say(case["nonce"], "raised", "unsayable", f"{type(error).__name__}: {error}"[:2000], "", "")
+    finally:
+        os._exit(0)
+
+
+def answer(pipes: BlockingPipes, case: dict) -> list:
+    """What the student's function returns, call by call; the last time, if a call is to be repeated."""
+    module = load(case["source"], case["name"])
+    function = getattr(module, case["function"], None)
+    if not callable(function):
+        raise NameError(f"{case['name']} has no function {case['function']}")
+    comm = () if case["world"] is None else (communicator(pipes, case),)
+    found = []
+    for args in case["calls"]:
+        for _ in range(case["repeat"]):
+            value = function(*comm, *args, **case["kwargs"])
+        found.append(value)
+    return found
+
+
+def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:
+    nonce = case["nonce"]
+
+    def tell(*request):
+        pipes.say(nonce, *request)
+
+    def ask(*request):
+        pipes.say(nonce, *request)
+        reply = pipes.hear()
+        if reply is None or reply[0] == "stop":
+            os._exit(0)
+        return reply[1:]
+
+    return RemoteComm(*case["world"], ask, tell, case["name"])
+
+
+def described(error: BaseException, name: str) -> tuple[str, str, str]:
+    """(kind, one sentence, where): lines of the student's file only."""
+    kind = "stub" if isinstance(error, NotImplementedError) and str(error).startswith(STUB) else "raised"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+    if isinstance(error, SyntaxError) and error.lineno:
+        where = f"{name}:{error.lineno}: {(error.text or '').strip()}"
+    else:
+        where = "\n".join(f"{name}:{f.lineno}, in {f.name}: {f.line}" for f in frames[-3:])
+    text = "".join(traceback.format_exception_only(error)).strip()
+    return kind, text[:2000], where[:2000]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

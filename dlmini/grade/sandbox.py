@@ -1,0 +1,143 @@
+"""Levels of containment, strongest first, and which one this machine offers.
+
+bwrap    namespaces by bubblewrap: no network, a read-only file system that shows the interpreter and the library and
+         nothing else (no tests, no submissions), processes that end with their host. Under root each runner has its own
+         user id.
+rlimit   the kernel's limits on time, memory, processes and files; where it also offers namespaces and Landlock, and
+         Linux today does, no network, no writing, and no reading but of interpreter and library.
+none     a time limit and nothing else (Windows).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dlmini.grade.limits import Limits
+from dlmini.grade.visible import HOUSE, PATH, SYSTEM, above, passable, readable, shown
+
+BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner import main; main()"
+ARGV = [sys.executable, "-I", "-B", "-c", BOOT]
+ONE = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
+ENVIRONMENT = {**ONE, "LANG": "C.UTF-8", "HOME": "/tmp", "PYTHONHASHSEED": "0"}
+SPACE = 16 << 20  # bytes of the only writable folder, /tmp, which lives in memory
+_uids = itertools.count(1_000_000 + 1000 * os.getpid())  # of runners under root: one each, so that each is counted
+
+
+def settings(limits: Limits, processes=None, uid=None, unshare=False) -> dict:
+    """What a runner is told before anything else.
+
+    processes: for the kernel, which counts all of a user's; uid: the user to become; unshare: enter namespaces.
+    """
+    return {"limits": limits.as_dict(), "processes": processes, "uid": uid, "unshare": unshare}
+
+
+@dataclass(frozen=True)
+class Bwrap:
+    name = "bwrap"
+    warning = ""
+
+    def command(self) -> list[str]:
+        """As root the mounts are made by root and the runner then drops to a user id of its own."""
+        seen = [p for p in dict.fromkeys([*SYSTEM, *shown()]) if Path(p).exists()]
+        users = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if is_root() else ["--unshare-user"]
+        spaces = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        return [
+            *("bwrap", "--die-with-parent", "--new-session", "--as-pid-1", *spaces, "--cap-drop", "ALL", *users),
+            *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(SPACE), "--tmpfs", "/tmp"),
+            *(word for folder in above(seen) for word in ("--perms", "0755", "--dir", folder)),
+            *(word for path in seen for word in ("--ro-bind", path, path)),
+            *("--tmpfs", str(HOUSE / "grade" / "tasks"), "--remount-ro", str(HOUSE / "grade" / "tasks")),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", *ARGV),
+        ]
+
+    def settings(self, limits: Limits) -> dict:
+        uid = next(_uids) if is_root() else None
+        return settings(limits, limits.processes, uid)
+
+
+@dataclass(frozen=True)
+class Rlimit:
+    name = "rlimit"
+    warning = (
+        "bubblewrap is not in force: submissions are held by limits on time, memory, processes and files. Network and "
+        "files of yours are out of their reach only where the kernel has user namespaces and Landlock (Linux 5.13). "
+        "Install bubblewrap (apt install bubblewrap), or grade as a user who owns nothing."
+    )
+
+    def command(self) -> list[str]:
+        return list(ARGV)
+
+    def settings(self, limits: Limits) -> dict:
+        """Root lets a runner drop to a user id of its own, unless the interpreter lies where others may not go."""
+        uid = next(_uids) if is_root() and all(map(passable, shown())) else None
+        processes = limits.processes + (mine() if uid is None else 0)
+        return settings(limits, processes, uid, unshare=True) | readable()
+
+
+@dataclass(frozen=True)
+class Own(Rlimit):
+    """For one's own program: the same, but without counting the user's other processes, which takes time."""
+
+    def settings(self, limits: Limits) -> dict:
+        return settings(limits, unshare=True)
+
+
+@dataclass(frozen=True)
+class Bare:
+    name = "none"
+    warning = "this system offers no limits: only a time limit holds. Grade only what you trust, or grade on Linux."
+
+    def command(self) -> list[str]:
+        return list(ARGV)
+
+    def settings(self, limits: Limits) -> dict:
+        return settings(limits)
+
+
+LEVELS = {"bwrap": Bwrap, "rlimit": Rlimit, "none": Bare}
+
+
+def choose(name: str = "auto"):
+    """The level of this name; auto: the strongest that works here."""
+    if name == "auto":
+        return Bwrap() if works() else Rlimit() if os.name == "posix" else Bare()
+    if name not in LEVELS:
+        raise ValueError(f"--sandbox {name} is unknown; use auto, {', '.join(LEVELS)}")
+    if name == "bwrap" and not works():
+        raise ValueError(
+            "bubblewrap does not work here: install it, and allow user namespaces; or use --sandbox rlimit"
+        )
+    if name == "rlimit" and os.name != "posix":
+        raise ValueError("--sandbox rlimit needs Linux or macOS; here only --sandbox none is to be had")
+    return LEVELS[name]()
+
+
+@cache
+def works() -> bool:
+    """Does bubblewrap start a Python here?"""
+    if not shutil.which("bwrap"):
+        return False
+    command = [*Bwrap().command()[: -len(ARGV)], sys.executable, "-I", "-c", "pass"]
+    return not subprocess.run(command, capture_output=True, timeout=60, env=ENVIRONMENT).returncode
+
+
+def is_root() -> bool:
+    return hasattr(os, "getuid") and os.getuid() == 0
+
+
+def mine() -> int:
+    """Threads of this user's processes: the kernel's limit counts them too."""
+    import psutil
+
+    me, found = os.getuid(), 0
+    for process in psutil.process_iter(["uids", "num_threads"]):
+        uids = process.info["uids"]
+        found += (process.info["num_threads"] or 1) if uids and uids.real == me else 0
+    return found

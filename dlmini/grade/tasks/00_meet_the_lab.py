@@ -1,0 +1,168 @@
+"""What exercise 00 is tested for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlmini.comm.network import Link, Switch
+from dlmini.grade.expect import nothing, number, short
+from dlmini.grade.lesson import Call, Calls, Lesson, World, Wrong
+from dlmini.sim.cluster import Cluster
+
+lesson = Lesson("00_meet_the_lab")
+
+
+# ---- shard ----
+
+
+def even(coin):
+    for size in (1, 2, 4):
+        yield shards(size * int(coin.integers(1, 50)), size)
+
+
+def uneven(coin):
+    for size in (2, 3, 7):
+        yield shards(size * int(coin.integers(1, 9)) + int(coin.integers(1, size)), size)
+    yield shards(3, 5)
+    yield shards(0, 3)
+
+
+def shards(n: int, size: int) -> Calls:
+    return Calls([(n, size, rank) for rank in range(size)], truth=(n, size))
+
+
+def edges(case, found) -> list[tuple[int, int]]:
+    n, size = case.truth
+    for rank, pair in enumerate(found.values):
+        whole = isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(e, int | np.integer) for e in pair)
+        if not whole:
+            raise Wrong(f"shard({n}, {size}, {rank}) gave {short(pair)}, expected two whole numbers (lo, hi).")
+    return [(int(lo), int(hi)) for lo, hi in found.values]
+
+
+@lesson.test("shard", points=1, cases=even)
+def equal_shards_follow_one_another(case, found):
+    """If n is a multiple of the number of ranks, rank r gets rows r n / N to (r + 1) n / N."""
+    n, size = case.truth
+    for rank, pair in enumerate(edges(case, found)):
+        wanted = rank * (n // size), (rank + 1) * (n // size)
+        if pair != wanted:
+            raise Wrong(f"shard({n}, {size}, {rank}) gave {pair}, expected {wanted}.")
+
+
+@lesson.test("shard", points=2, cases=uneven, hidden=True)
+def rows_left_over_are_spread(case, found):
+    """If rows are left over, some ranks get one more; every row has one owner, also where ranks outnumber rows."""
+    n, size = case.truth
+    end = 0
+    for rank, (lo, hi) in enumerate(edges(case, found)):
+        if lo != end:
+            raise Wrong(f"shard({n}, {size}, {rank}) begins at {lo}, but the rows before it end at {end}.")
+        if hi - lo not in (n // size, -(-n // size)):
+            raise Wrong(f"shard({n}, {size}, {rank}) has {hi - lo} rows; each has {n // size} or {-(-n // size)}.")
+        end = hi
+    if end != n:
+        raise Wrong(f"the shards of {size} ranks end at row {end}, but there are {n} rows.")
+
+
+# ---- fit_alpha_beta ----
+
+
+def lines(coin):
+    for _ in range(3):
+        yield line(coin, 6, 0.0)
+
+
+def noisy(coin):
+    for points in (3, 8, 30):
+        yield line(coin, points, 0.2)
+
+
+def line(coin, points: int, noise: float) -> Call:
+    alpha, beta = 10 ** coin.uniform(-6, -2), 10 ** coin.uniform(-10, -7)
+    sizes = np.sort(coin.integers(1, 2_000_000, points))
+    sizes[0] = 0
+    seconds = (alpha + beta * sizes) * (1 + noise * coin.uniform(-1, 1, points))
+    order = coin.permutation(points)
+    return Call((sizes[order], seconds[order]), truth=least_squares(sizes, seconds), repeat=2)
+
+
+def least_squares(sizes, seconds) -> tuple[float, float]:
+    """Intercept and slope by centred sums: beta = cov(n, t) / var(n), alpha = mean(t) - beta mean(n)."""
+    n, t = sizes.astype(np.longdouble), seconds.astype(np.longdouble)
+    slope = ((n - n.mean()) * (t - t.mean())).sum() / ((n - n.mean()) ** 2).sum()
+    return float(t.mean() - slope * n.mean()), float(slope)
+
+
+def fitted(case, found) -> None:
+    pair = found.value
+    if not (isinstance(pair, tuple | list) and len(pair) == 2) and not (
+        isinstance(pair, np.ndarray) and pair.shape == (2,)
+    ):
+        raise Wrong(f"found {short(pair)}, expected a pair (alpha, beta).")
+    scale = float(np.abs(case.args[1]).mean())
+    if not abs(float(pair[0]) - case.truth[0]) <= 1e-6 * scale:
+        raise Wrong(f"alpha is {float(pair[0]):.6g} s, expected {case.truth[0]:.6g} s.")
+    number(pair[1], case.truth[1], "beta, in seconds per byte", relative=1e-6)
+
+
+@lesson.test("fit_alpha_beta", points=1, cases=lines)
+def points_on_a_line_give_that_line(case, found):
+    """Points that lie exactly on alpha + n beta give alpha and beta back."""
+    fitted(case, found)
+
+
+@lesson.test("fit_alpha_beta", points=2, cases=noisy, hidden=True)
+def noisy_points_give_the_line_of_least_squares(case, found):
+    """Noisy points, in any order, give the line with the least sum of squared errors; the input stays as it is."""
+    fitted(case, found)
+
+
+# ---- ping_pong ----
+
+
+def pairs(coin):
+    for _ in range(3):
+        yield ping(coin, 2, int(coin.integers(1, 6)))
+
+
+def crowds(coin):
+    yield ping(coin, 5, 3)
+
+
+def jittery(coin):
+    for _ in range(2):
+        yield ping(coin, 2, 6, link_jitter=2.0)
+
+
+def ping(coin, size: int, rounds: int, **cluster) -> World:
+    latency, bandwidth = 10 ** coin.uniform(-5, -3), 10 ** coin.uniform(6, 9)
+    payload = coin.integers(0, 256, int(coin.integers(1, 20_000))).astype(np.uint8)
+    on = Cluster(Switch(Link(latency, bandwidth)), **cluster)
+    truth = {"seconds": latency + payload.nbytes / bandwidth, "rounds": rounds, "nbytes": payload.nbytes}
+    return World(size, [(payload, rounds)] * size, truth=truth, on=on, seed=int(coin.integers(2**31)))
+
+
+@lesson.test("ping_pong", points=1, cases=pairs)
+def rank_0_returns_the_time_of_one_message(case, found):
+    """On an idle network one message takes alpha + n beta: half of a round trip. Rank 1 returns None."""
+    number(found.values[0], case.truth["seconds"], "rank 0, seconds")
+    nothing(found.values[1], "rank 1")
+
+
+@lesson.test("ping_pong", points=1, cases=jittery, hidden=True)
+def the_mean_is_over_all_rounds(case, found):
+    """Where every message takes another time, the mean over all rounds is returned."""
+    number(found.values[0], found.seconds / (2 * case.truth["rounds"]), "rank 0, seconds", relative=1e-6)
+
+
+@lesson.test("ping_pong", points=1, cases=crowds, hidden=True)
+def only_two_ranks_talk_and_the_payload_goes_both_ways(case, found):
+    """Each round is one message with the whole payload each way; ranks 2 and up are silent and return None."""
+    rounds, nbytes = case.truth["rounds"], case.truth["nbytes"]
+    traffic = {pair: tuple(t) for pair, t in found.books.per_pair().items()}
+    wanted = {(0, 1): (rounds, rounds * nbytes), (1, 0): (rounds, rounds * nbytes)}
+    if traffic != wanted:
+        raise Wrong(f"messages and bytes by (from, to) were {traffic}, expected {wanted}.")
+    for rank in range(1, case.size):
+        nothing(found.values[rank], f"rank {rank}")

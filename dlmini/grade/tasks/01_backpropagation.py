@@ -1,0 +1,162 @@
+"""What exercise 01 is tested for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlmini.grade.expect import array, close, number, same, short
+from dlmini.grade.lesson import Call, Lesson, Wrong
+
+lesson = Lesson("01_backpropagation")
+
+
+def several(value, count: int, names: str) -> tuple:
+    """A tuple of so many things."""
+    if not isinstance(value, tuple | list) or len(value) != count:
+        raise Wrong(f"found {short(value)}, expected {names}.")
+    return tuple(value)
+
+
+# ---- linear_backward: every slope as the sum that the chain rule gives ----
+
+
+def dense(coin, B: int, n: int, m: int, dtype="f8", whole: bool = True, repeat: int = 1) -> Call:
+    """Whole numbers, so that sums are exact in any order; or numbers of which every sum is rounded."""
+    draw = (lambda *s: coin.integers(-9, 10, s)) if whole else (lambda *s: coin.standard_normal(s))
+    x, w, dy = draw(B, n).astype(dtype), draw(n, m).astype(dtype), draw(B, m).astype(dtype)
+    wide = [a.astype("f8") for a in (x, w, dy)]
+    truth = (
+        np.einsum("ij,kj->ik", wide[2], wide[1]),
+        np.einsum("ik,ij->kj", wide[0], wide[2]),
+        np.einsum("ij->j", wide[2]),
+    )
+    return Call((x, w, dy), truth=tuple(t.astype(dtype) for t in truth), repeat=repeat)
+
+
+def layers(coin):
+    for _ in range(3):
+        yield dense(coin, *coin.integers(2, 7, 3).tolist())
+
+
+def any_layers(coin):
+    for B, n, m, dtype in ((1, 4, 3, "f4"), (5, 1, 2, "f8"), (4, 4, 4, "f4"), (7, 3, 1, "f4")):
+        yield dense(coin, B, n, m, dtype, repeat=2)
+
+
+def rounded_layers(coin):
+    yield dense(coin, 40, 30, 20, "f4", whole=False)
+
+
+def slopes_of_a_layer(case, found, compare, **how) -> None:
+    values = several(found.value, 3, "three arrays (dx, dw, db)")
+    for value, truth, name in zip(values, case.truth, ("dx", "dw", "db"), strict=True):
+        compare(value, truth, name, **how)
+
+
+@lesson.test("linear_backward", points=1, cases=layers)
+def a_dense_layer_passes_slopes_back(case, found):
+    """dx = dy w^T, dw = x^T dy, and db is the sum of dy over the batch."""
+    slopes_of_a_layer(case, found, same)
+
+
+@lesson.test("linear_backward", points=1, cases=any_layers, hidden=True)
+def layers_of_any_shape_and_type(case, found):
+    """It works for one example, one input or one output, keeps the type of the numbers, and leaves its input alone."""
+    slopes_of_a_layer(case, found, same)
+
+
+@lesson.test("linear_backward", points=1, cases=rounded_layers, hidden=True)
+def slopes_are_sums_over_the_batch(case, found):
+    """For a larger batch of real numbers all slopes are right up to rounding."""
+    slopes_of_a_layer(case, found, close, terms=40)
+
+
+# ---- relu_backward ----
+
+
+def gate(coin, shape, dtype="f8", zeros: bool = False, repeat: int = 1) -> Call:
+    x, dy = coin.standard_normal(shape).astype(dtype), coin.standard_normal(shape).astype(dtype)
+    if zeros:
+        x[coin.random(shape) < 0.4] = 0
+    truth = np.array([g if v > 0 else 0 for v, g in zip(x.flat, dy.flat, strict=True)], dtype).reshape(shape)
+    return Call((x, dy), truth=truth, repeat=repeat)
+
+
+@lesson.test(
+    "relu_backward", points=1, cases=lambda coin: (gate(coin, (4, int(coin.integers(2, 9)))) for _ in range(3))
+)
+def slopes_pass_where_the_input_is_positive(case, found):
+    """dx is dy where x > 0, and 0 where x < 0."""
+    same(found.value, case.truth, "dx")
+
+
+def gates(coin):
+    for shape, dtype in (((30,), "f8"), ((3, 5, 4, 2), "f4"), ((1, 1), "f4")):
+        yield gate(coin, shape, dtype, zeros=True, repeat=2)
+
+
+@lesson.test("relu_backward", points=1, cases=gates, hidden=True)
+def at_zero_the_slope_is_zero(case, found):
+    """At x = 0 nothing passes; any shape and type will do, and the arguments stay as they are."""
+    same(found.value, case.truth, "dx")
+
+
+# ---- softmax_cross_entropy: truth in extended precision, by logarithms of sums ----
+
+
+def scores(coin, B: int, K: int, dtype="f8", offsets: float = 0.0, spread: float = 2.0, repeat: int = 1) -> Call:
+    s = (spread * coin.standard_normal((B, K)) + offsets * coin.uniform(-1, 1, (B, 1))).astype(dtype)
+    return scored(s, coin.integers(0, K, B), repeat)
+
+
+def scored(s: np.ndarray, labels: np.ndarray, repeat: int = 1) -> Call:
+    wide, rows = s.astype(np.longdouble), np.arange(len(s))
+    logp = wide - np.logaddexp.reduce(wide, axis=1)[:, None]
+    slope = np.exp(logp)
+    slope[rows, labels] -= 1
+    loss = float(-logp[rows, labels].mean())
+    return Call((s, labels), truth=(loss, (slope / len(s)).astype(s.dtype)), repeat=repeat)
+
+
+def loss_and_slope(case, found) -> None:
+    loss, slope = several(found.value, 2, "a pair (loss, slope)")
+    truth_loss, truth_slope = case.truth
+    relative = 1e-9 if truth_slope.dtype == np.float64 else 1e-5
+    number(loss, truth_loss, "the loss", relative)
+    array(slope, truth_slope, "the slope")
+    close(slope, truth_slope, "the slope", terms=8)
+
+
+def small_scores(coin):
+    for _ in range(3):
+        yield scores(coin, int(coin.integers(2, 6)), int(coin.integers(2, 6)))
+
+
+def large_scores(coin):
+    yield scores(coin, 6, 4, offsets=1000.0)
+    yield scores(coin, 5, 3, "f4", offsets=500.0)
+    yield scores(coin, 6, 5, spread=400.0)
+    yield scored(np.array([[0.0, -1000.0, 3.0], [2.0, 1.0, 0.0]]), np.array([1, 0]))
+
+
+def other_scores(coin):
+    yield scores(coin, 1, 7, "f4", repeat=2)
+    yield scores(coin, 9, 2, repeat=2)
+
+
+@lesson.test("softmax_cross_entropy", points=1, cases=small_scores)
+def the_loss_is_the_mean_of_minus_log_p(case, found):
+    """The loss is the mean of -log p[label], and its slope is (p - y) / B."""
+    loss_and_slope(case, found)
+
+
+@lesson.test("softmax_cross_entropy", points=2, cases=large_scores, hidden=True)
+def large_scores_do_not_overflow(case, found):
+    """Scores of a thousand, positive or negative, alike or apart, give a finite loss, and the right one."""
+    loss_and_slope(case, found)
+
+
+@lesson.test("softmax_cross_entropy", points=1, cases=other_scores, hidden=True)
+def one_example_and_two_classes(case, found):
+    """One example or two classes are no exception; the type is kept, and the arguments stay as they are."""
+    loss_and_slope(case, found)

@@ -1,0 +1,48 @@
+"""Exercise 01: backpropagation by hand.
+
+Write the three functions, then run `check("01.linear_backward")` and its like in the notebook, or `dlmini check 01` in
+a terminal. None of them changes its arguments.
+"""
+
+import numpy as np
+
+HINTS = {
+    "linear_backward": (
+        "Write y[i, j] = sum over k of x[i, k] w[k, j] + b[j]. Which outputs does the number w[k, j] touch?",
+        "dw[k, j] = sum over i of x[i, k] dy[i, j]: a sum over a shared index is a matrix product. Of what with what?",
+        "Shapes leave one choice: dw is x.T @ dy, dx is dy @ w.T, and b[j] touches column j of y in every row.",
+    ),
+    "relu_backward": (
+        "max(x, 0) is a straight line on each side of zero. What are the two slopes?",
+        "The chain rule multiplies dy by that slope, number by number. A comparison gives an array of True and False.",
+        "dy times (x > 0) is nearly it; at x = 0 the slope is taken to be 0, and the type of dy stays as it is.",
+    ),
+    "softmax_cross_entropy": (
+        "-log p[label] = log(sum of exp(s)) - s[label]. Take the derivative along s[k]: what is exp(s[k]) / sum?",
+        "Subtracting the largest score of each row changes no probability, and then nothing overflows.",
+        "slope = p; slope[rows, labels] -= 1; slope /= B. For the loss use log(sum of exp(shifted)) - shifted[label].",
+    ),
+}
+
+
+def linear_backward(x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The slopes (dx, dw, db) of a dense layer y = x w + b, from the slopes dy of its outputs.
+
+    x: [B, n], one example in each row; w: [n, m]; dy: [B, m]. dx is shaped like x, dw like w, and db is [m].
+    """
+    raise NotImplementedError("not done yet: linear_backward")
+
+
+def relu_backward(x: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """The slope dx of y = max(x, 0), from the slope dy of its output: arrays of any one shape. At x = 0 it is 0."""
+    raise NotImplementedError("not done yet: relu_backward")
+
+
+def softmax_cross_entropy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray]:
+    """The mean loss of a batch, and its slope along every score.
+
+        p[i, k] = exp(s[i, k]) / sum_j exp(s[i, j])        loss = mean over i of -log p[i, labels[i]]
+    scores: [B, K] floats of any size, also 1000 or -1000; labels: [B] whole numbers from 0 to K - 1.
+    The slope has the shape and the type of the scores; it is (p - y) / B, where row i of y has a 1 at labels[i].
+    """
+    raise NotImplementedError("not done yet: softmax_cross_entropy")

@@ -1,0 +1,4 @@
+"""Never gets imported."""
+
+while True:
+    pass

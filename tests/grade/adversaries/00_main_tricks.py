@@ -1,0 +1,16 @@
+"""Replaces __main__, the runner and its pipes by its own."""
+
+import sys
+import types
+
+fake = types.ModuleType("__main__")
+fake.main = fake.host = fake.child = lambda *args, **kwargs: None
+sys.modules["__main__"] = sys.modules["dlmini.grade.runner"] = sys.modules["dlmini.grade.plain"] = fake
+
+import dlmini.grade.pipes  # noqa: E402
+
+dlmini.grade.pipes.frame = lambda value: b"passed"
+
+
+def attack(*args, **kwargs):
+    return None

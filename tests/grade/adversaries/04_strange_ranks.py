@@ -1,0 +1,7 @@
+"""Requests that no communicator would make: ranks, tags and verbs that do not exist."""
+
+
+def attack(comm, x, *rest):
+    for verb in ("send", "recv", "eval", "__class__", "serve", "run"):
+        comm._tell_judge(verb, 10**6, -(2**70), x, "nowhere", "and more")
+    return x

@@ -1,0 +1,33 @@
+"""The course's own files, as the grader's tests want them: solutions, stubs and mutants."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from dlmini.grade import tasks
+
+PROJECT = Path(__file__).parents[2]
+
+
+def solution(name):
+    return (PROJECT / "solutions" / f"{name}.py").read_text(encoding="utf-8")
+
+
+def stub(name):
+    return (PROJECT / "exercises" / f"{name}.py").read_text(encoding="utf-8")
+
+
+def mutants(name):
+    """[(task, what is wrong, source)] of a lesson. Only functions are changed, not the hints above them."""
+    spec = spec_from_file_location(f"mutants_{name}", Path(__file__).parent / "mutants" / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    head, start, functions = solution(name).partition("\ndef ")
+    made = []
+    for task, wrong, this, that in module.MUTANTS:
+        assert this in functions, f"{task}, {wrong}: the solution has no {this!r}"
+        made.append((task, wrong, head + start + functions.replace(this, that)))
+    return made
+
+
+LESSONS = tasks.names()
+EVERY_MUTANT = [(name, *mutant) for name in LESSONS for mutant in mutants(name)]

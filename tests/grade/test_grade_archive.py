@@ -1,0 +1,192 @@
+"""Folders and archives: found whoever packed them, read without ever writing, refused where they are traps."""
+
+import io
+import json
+import os
+import stat
+import zipfile
+
+import pytest
+
+from dlmini.grade import archive
+from dlmini.grade.archive import Unsafe, entries, safe
+from dlmini.grade.source import Unreadable, text_of
+from dlmini.grade.submissions import collect
+
+STEM, FILE = "04_allreduce", "04_allreduce.py"
+
+
+def zipped(members, **options):
+    """A zip in memory; members: name -> text, or (ZipInfo, text) pairs."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, **options) as opened:
+        for name, text in members.items() if isinstance(members, dict) else members:
+            opened.writestr(name, text)
+    return out.getvalue()
+
+
+def by_name(root):
+    return {s.name: s for s in collect(root, STEM)}
+
+
+def test_folders_zips_and_single_files_are_submissions(tmp_path):
+    (tmp_path / "Иванов Пётр").mkdir()
+    (tmp_path / "Иванов Пётр" / FILE).write_text("a = 1", encoding="utf-8")
+    (tmp_path / "smith.zip").write_bytes(zipped({f"deep/inside/{FILE}": "a = 2", "notes.txt": "hello"}))
+    (tmp_path / "jones.py").write_text("a = 3")
+    (tmp_path / "readme.txt").write_text("not a submission")
+    found = by_name(tmp_path)
+    assert {name: s.source for name, s in found.items()} == {"Иванов Пётр": "a = 1", "smith": "a = 2", "jones": "a = 3"}
+
+
+def test_a_moodle_export_is_one_zip_of_folders_and_zips(tmp_path):
+    inner = zipped({FILE: "a = 2"})
+    members = {f"Анна Ли_17_assignsubmission_file_/{FILE}": "a = 1", "Bo_18_assignsubmission_file_/work.zip": inner}
+    (tmp_path / "export.zip").write_bytes(zipped(members))
+    assert {n: s.source for n, s in by_name(tmp_path / "export.zip").items()} == {
+        "Анна Ли_17": "a = 1",
+        "Bo_18": "a = 2",
+    }
+
+
+def test_a_gradescope_export_names_students_in_its_metadata(tmp_path):
+    lines = [
+        "submission_11:",
+        "  :submitters:",
+        "  - :name: Ada L",
+        "    :sid: 's-1'",
+        "submission_12:",
+        "  :submitters:",
+    ]
+    (tmp_path / "submission_metadata.yml").write_text("\n".join([*lines, "  - :name: Bo M", ""]))
+    for number in (11, 12):
+        (tmp_path / f"submission_{number}").mkdir()
+        (tmp_path / f"submission_{number}" / FILE).write_text(f"a = {number}")
+    assert {n: s.source for n, s in by_name(tmp_path).items()} == {"Ada L": "a = 11", "Bo M": "a = 12"}
+
+
+def test_a_folder_with_the_file_itself_is_one_submission(tmp_path):
+    (tmp_path / FILE).write_text("a = 1")
+    (tmp_path / "conftest.py").write_text("raise SystemExit")
+    (found,) = collect(tmp_path, STEM)
+    assert (found.name, found.source) == (tmp_path.name, "a = 1")
+
+
+def test_planted_files_beside_the_exercise_do_not_count(tmp_path):
+    (tmp_path / "eve").mkdir()
+    for name in ("conftest.py", "numpy.py", "sitecustomize.py", "pytest.ini", "results.json"):
+        (tmp_path / "eve" / name).write_text("raise SystemExit(0)")
+    (tmp_path / "eve" / FILE).write_text("a = 1")
+    assert by_name(tmp_path)["eve"].source == "a = 1"
+
+
+def test_a_missing_file_is_a_sentence_not_an_error(tmp_path):
+    (tmp_path / "bo").mkdir()
+    (tmp_path / "bo" / "essay.txt").write_text("sorry")
+    found = by_name(tmp_path)["bo"]
+    assert found.source is None
+    assert "was not found; the submission holds essay.txt" in found.problem
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_links_are_neither_followed_nor_read(tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / FILE).write_text("a = 'the solution'")
+    root = tmp_path / "submissions"
+    for name in ("eve", "mallory"):
+        (root / name).mkdir(parents=True)
+    (root / "eve" / FILE).symlink_to(tmp_path / "secret" / FILE)
+    (root / "mallory" / "folder").symlink_to(tmp_path / "secret")
+    (root / "mallory" / "x.txt").write_text("x")
+    assert all(s.source is None for s in collect(root, STEM))
+
+
+@pytest.mark.parametrize("name", [f"../{FILE}", f"/etc/{FILE}", f"a/../../{FILE}", f"..\\{FILE}", f"C:\\{FILE}"])
+def test_a_path_that_leaves_the_archive_is_refused(tmp_path, name):
+    (tmp_path / "eve.zip").write_bytes(zipped([(name, "a = 1"), (FILE, "a = 2")]))
+    (tmp_path / "bo.py").write_text("a = 3")
+    found = by_name(tmp_path)
+    assert found["eve"].source is None
+    assert "outside it" in found["eve"].problem
+    assert found["bo"].source == "a = 3"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bo.py", "eve.zip"]
+
+
+def test_links_in_archives_are_left_out():
+    info = zipfile.ZipInfo(FILE)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(io.BytesIO(zipped([(info, "/etc/passwd")]))) as opened:
+        assert archive.members(opened) == []
+
+
+def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "SIZE", 1 << 20)
+    (tmp_path / "bomb.zip").write_bytes(zipped({f"{i}.txt": b"\0" * (1 << 19) for i in range(4)}))
+    (tmp_path / "bo.py").write_text("a = 3")
+    assert "grows to more than" in by_name(tmp_path)["bomb"].problem
+    monkeypatch.setattr(archive, "COUNT", 3)
+    with pytest.raises(Unsafe, match="4 members"):
+        entries(tmp_path / "bomb.zip")
+
+
+def test_archives_in_archives_end_somewhere(tmp_path):
+    data = zipped({FILE: "a = 1"})
+    for _ in range(5):
+        data = zipped({"more.zip": data})
+    (tmp_path / "eve.zip").write_bytes(data)
+    (tmp_path / "bo.py").write_text("a = 3")
+    assert by_name(tmp_path)["eve"].source is None
+
+
+def test_a_broken_archive_costs_only_its_own_submission(tmp_path):
+    (tmp_path / "eve.zip").write_bytes(zipped({FILE: "a = 1"})[:40])
+    (tmp_path / "bo.py").write_text("a = 3")
+    assert by_name(tmp_path)["eve"].source is None
+    assert by_name(tmp_path)["bo"].source == "a = 3"
+
+
+def test_names_of_old_russian_archives_are_read():
+    info = zipfile.ZipInfo("x")
+    info.filename, info.flag_bits = "Пётр".encode("cp866").decode("cp437"), 0
+    assert archive.name_of(info) == "Пётр"
+    info.filename = "Пётр".encode().decode("cp437")
+    assert archive.name_of(info) == "Пётр"
+
+
+def test_safe_keeps_honest_paths():
+    assert safe("работа/04_allreduce.py") == ("работа", "04_allreduce.py")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "x = 'ё'\n".encode(),
+        b"\xef\xbb\xbf" + "x = 'ё'\n".encode(),
+        "x = 'ё'\r\n".encode(),
+        "x = 'ё'\r\n".encode("utf-16"),
+        "# coding: cp1251\nx = 'ё'\n".encode("cp1251"),
+    ],
+    ids=["utf-8", "byte-order mark", "CRLF", "utf-16", "declared cp1251"],
+)
+def test_text_is_read_whatever_the_editor_did(data):
+    assert text_of(data, FILE).endswith("x = 'ё'\n")
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\xfd", b"x = 1\0", b"x" * (2 << 20), "x = 'ё'".encode("cp1251")])
+def test_what_is_no_text_is_refused_in_a_sentence(data):
+    with pytest.raises(Unreadable, match=FILE):
+        text_of(data, FILE)
+
+
+def test_of_a_notebook_definitions_count_and_what_is_only_run_does_not():
+    cells = [
+        {"cell_type": "markdown", "source": ["def not_code(): pass"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import numpy as np\n", "check('04.x')\n"]},
+        {"cell_type": "code", "source": "@decorated\ndef f(x):\n    !ls\n    return x\n\nf(1 / 0)\nN = 3"},
+    ]
+    text = text_of(json.dumps({"cells": cells}).encode(), "04_allreduce.ipynb")
+    assert "import numpy as np" in text
+    assert "@decorated\ndef f(x):" in text
+    assert "N = 3" in text
+    assert not any(word in text for word in ("check", "not_code", "1 / 0", "matplotlib"))
+    compile(text, "x", "exec")

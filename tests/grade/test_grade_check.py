@@ -1,0 +1,123 @@
+"""check: cards for a student, from the file as it is now."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from grade_course import LESSONS, solution, stub
+
+from dlmini.grade import tasks
+from dlmini.grade.bundle import make
+from dlmini.grade.check import check, cool
+from dlmini.grade.similarity import similar
+from dlmini.grade.submissions import Submission
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course folder of one's own, with a function to write an exercise."""
+    (tmp_path / "exercises").mkdir()
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    yield lambda name, text: (tmp_path / "exercises" / f"{name}.py").write_text(text, encoding="utf-8")
+    cool()
+
+
+def test_an_edit_counts_at_once(course):
+    course("04_allreduce", stub("04_allreduce"))
+    assert check("04.ring_allreduce").standing() == {"04.ring_allreduce": "not done yet"}
+    course("04_allreduce", solution("04_allreduce"))
+    assert check("04.ring_allreduce").standing() == {"04.ring_allreduce": "passed"}
+    assert check("04.ring_allreduce")
+    course("04_allreduce", solution("04_allreduce").replace("(r - t) % n, n))", "(r - t + 1) % n, n))"))
+    assert check("04.ring_allreduce").standing() == {"04.ring_allreduce": "failed"}
+
+
+def test_an_untouched_exercise_is_one_short_card_per_function(course):
+    course("00_meet_the_lab", stub("00_meet_the_lab"))
+    report = check("00")
+    assert not report
+    assert set(report.standing().values()) == {"not done yet"}
+    assert "Traceback" not in repr(report) + report._repr_html_()
+    assert repr(report).count("not done yet") == 3
+
+
+def test_a_failure_shows_its_seed_and_the_seed_replays_it(course):
+    course("04_allreduce", solution("04_allreduce").replace("np.empty(n, mine.dtype)", "np.zeros(n, 'f8')"))
+    report = check("04.ring_allgather", seed=41)
+    assert 'again: check("04.ring_allgather", seed=41)' in repr(report)
+    assert report.verdicts[0].detail == check("04.ring_allgather", seed=41).verdicts[0].detail
+    assert "holds float64, expected float32" in repr(report)
+
+
+def test_a_wrong_chunk_is_drawn(course):
+    wrong = solution("04_allreduce").replace("return whole\n", "whole[-1] += 1\n    return whole\n")
+    course("04_allreduce", wrong)
+    report = check("04.ring_allgather")
+    assert report.verdicts[0].cells == [True, False]
+    assert "0:ok  1:WRONG" in repr(report)
+    assert "<svg" in report._repr_html_()
+
+
+def test_a_deadlock_is_drawn(course):
+    wrong = solution("04_allreduce").replace(
+        "comm.send((r + 1) % n, chunk", "comm.recv((r - 1) % n); comm.send((r + 1) % n, chunk"
+    )
+    course("04_allreduce", wrong)
+    report = check("04.ring_reduce_scatter")
+    assert "rank 0 --> 1" in repr(report)
+    assert "04_allreduce.py:" in repr(report)
+    assert "<svg" in report._repr_html_()
+
+
+def test_a_syntax_error_names_its_line(course):
+    course("04_allreduce", "def tree_allreduce(comm, x)\n    return x\n")
+    assert "04_allreduce.py:1" in repr(check("04.tree_allreduce"))
+
+
+def test_bad_words_get_a_sentence(course, tmp_path):
+    course("04_allreduce", stub("04_allreduce"))
+    with pytest.raises(ValueError, match="it has ring_reduce_scatter"):
+        check("04.ring_alreduce")
+    with pytest.raises(ValueError, match="wants a lesson and a name"):
+        check("ring_allreduce")
+    with pytest.raises(FileNotFoundError, match="name its folder"):
+        check("00.shard")
+    assert repr(check("99.nothing")) == "99.nothing: no exercise of that name yet"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_bundle_holds_what_gradescope_runs_and_no_solution(name, tmp_path):
+    lesson = tasks.lesson(name)
+    one, other = make(lesson, tmp_path / "one.zip", seed=5), make(lesson, tmp_path / "other.zip", seed=5)
+    assert one.read_bytes() == other.read_bytes()
+    with zipfile.ZipFile(one) as bundle:
+        names = bundle.namelist()
+        bundle.extractall(tmp_path / "source")
+        assert bundle.getinfo("run_autograder").external_attr >> 16 & 0o111
+    assert {"setup.sh", "run_autograder", "dlmini/__main__.py", f"dlmini/grade/tasks/{name}.py"} <= set(names)
+    assert not [n for n in names if "solution" in n]
+    for script in ("setup.sh", "run_autograder"):
+        text = (tmp_path / "source" / script).read_text()
+        assert text.startswith("#!/usr/bin/env bash\n")
+        subprocess.run(["bash", "-n", str(tmp_path / "source" / script)], check=True)
+    loads = "import dlmini.commands.grade, dlmini.grade.tasks as t; print(t.names())"
+    found = subprocess.run(
+        [sys.executable, "-c", loads], cwd=tmp_path / "source", capture_output=True, text=True, check=True
+    )
+    assert name in found.stdout
+
+
+def test_renamed_copies_are_alike_and_different_programs_are_not():
+    text = solution("04_allreduce")
+    renamed = text.replace("total", "summe").replace("comm", "verbindung").replace("    ###", "    # mine\n    ###")
+    own = (
+        stub("04_allreduce")
+        + "\n\ndef f(a, b):\n"
+        + "\n".join(f"    b[{i}] = a if a > {i} else [{i}, *b]" for i in range(30))
+    )
+    class_ = [Submission("ann", text), Submission("bob", renamed), Submission("eve", own)]
+    (pair,) = similar(class_, common=stub("04_allreduce"))
+    assert (pair.one, pair.other) == ("ann", "bob")
+    assert pair.share > 0.95

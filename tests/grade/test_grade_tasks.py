@@ -1,0 +1,50 @@
+"""Every lesson: the solution gets all points, the stub none, and each mutant is killed by a hidden test."""
+
+from collections import Counter
+
+import pytest
+from grade_course import EVERY_MUTANT, LESSONS, solution, stub
+
+from dlmini.grade import tasks
+from dlmini.grade.examine import Examiner
+from dlmini.grade.verdict import NOT_DONE, PASSED
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_solution_gets_all_points(name, benches):
+    lesson = tasks.lesson(name)
+    examiner = Examiner(lesson, solution(name), benches(lesson))
+    verdicts = [examiner.examine(test, seed=1) for test in lesson.tests]
+    assert [v for v in verdicts if v.status != PASSED] == []
+    assert sum(v.score for v in verdicts) == lesson.points
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_untouched_exercise_gets_nothing_and_is_not_called_wrong(name, benches):
+    lesson = tasks.lesson(name)
+    examiner = Examiner(lesson, stub(name), benches(lesson))
+    verdicts = [examiner.examine(test, seed=1) for test in lesson.tests]
+    assert {v.status for v in verdicts} == {NOT_DONE}
+    assert sum(v.score for v in verdicts) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "wrong", "source"), EVERY_MUTANT, ids=[f"{n[:2]}.{t}: {w}" for n, t, w, _ in EVERY_MUTANT]
+)
+def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, benches):
+    lesson = tasks.lesson(name)
+    examiner = Examiner(lesson, source, benches(lesson))
+    hidden = [test for test in lesson.of(task) if test.visibility == "hidden"]
+    verdicts = [examiner.examine(test, seed=2) for test in hidden]
+    assert any(v.status != PASSED for v in verdicts), f"{wrong}: passes all hidden tests of {task}"
+    assert all(v.detail for v in verdicts if v.status != PASSED)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_function_has_public_and_hidden_tests_and_enough_mutants(name):
+    lesson = tasks.lesson(name)
+    killed = Counter(task for n, task, *_ in EVERY_MUTANT if n == name)
+    for task in lesson.tasks():
+        assert {t.visibility for t in lesson.of(task)} == {"public", "hidden"}
+        assert 3 <= killed[task] <= 6, f"{task} has {killed[task]} mutants"
+    assert len({t.name for t in lesson.tests}) == len(lesson.tests)
