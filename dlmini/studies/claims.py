@@ -20,8 +20,9 @@ READING = """How to read this, and where it differs:
   machines that are never quite equal wait for one another all the same, so what is felt is much less.
 - Gossip sends two whole vectors, a ring all-reduce nearly two in 2(P-1) small messages. So gossip saves latency, not
   bytes, and the more the more workers there are: by the link's formula, 2(P-1)(a + S/PB) against a + 2S/B.
-- The accuracy is that of worker 0's own weights, at the last look. Gossip of updates never pulls workers together, so
-  they drift apart, and one worker's curve is rough; the publication does not say whose weights it tested.
+- The accuracy is that of the mean of all workers' weights, at the last look. Gossip of updates never pulls workers
+  together: they drift apart, and a single one of them is several points worse than their mean. The publication does not
+  say whose weights it tested.
 - What compression leaves out is not lost here but said later (error feedback). The publication drops it.
 - The total time of configuration 9 is what the machines' speed was calibrated to, at 60 workers: no prediction there.
 """

@@ -106,6 +106,18 @@ def run_all(view, patience: float = 120.0) -> None:
     view.wait_for_function(DONE, timeout=1000 * patience)
 
 
+SHOW = """(text) => {
+    const book = window.jupyterapp.shell.currentWidget.content;
+    book.activeCellIndex = book.widgets.findIndex((cell) => cell.model.sharedModel.source.includes(text));
+    book.scrollToItem(book.activeCellIndex, 'start')
+}"""
+
+
+def show_cell(view, text: str) -> None:
+    """Bring the cell with this text into view: a long notebook draws only what is."""
+    view.evaluate(SHOW, text)
+
+
 def write_notebook(path: Path, *cells: str) -> None:
     """A notebook with these cells, for this Python."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}

@@ -2,11 +2,12 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import psutil
 import pytest
-from lab import missing, page, run_all, server, write_notebook
+from lab import missing, page, run_all, server, show_cell, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"browser tests: {missing()}")]
 
@@ -20,12 +21,21 @@ SHOW = "board = dashboard(task, workers=3, steps=100_000, looks=10_000); board"
 PATIENCE = 120_000  # milliseconds
 
 
+PROJECT = Path(__file__).parents[2]
+LESSON = "notebooks/03_data_parallelism.ipynb"
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("notebooks")
+    """The course as a student has it, and a notebook with nothing but a dashboard."""
+    folder = tmp_path_factory.mktemp("course")
+    for name in ("notebooks", "exercises"):
+        shutil.copytree(PROJECT / name, folder / name)
     write_notebook(folder / "live.ipynb", TASK, SHOW)
-    with server(folder) as (url, token):
-        yield folder, url, token
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DLMINI_PROFILE", "fast")
+        with server(folder) as (url, token):
+            yield folder, url, token
 
 
 @pytest.fixture
@@ -59,10 +69,11 @@ class Visitor:
         self.view.wait_for_function(wanted, timeout=PATIENCE)
 
 
-def test_start_watch_kill_start_again_and_stop(lab, shots):
+def test_in_lesson_03_start_watch_kill_start_again_and_stop(lab, shots):
     _, url, token = lab
-    with page(url, token, "live.ipynb") as view:
+    with page(url, token, LESSON) as view:
         run_all(view)
+        show_cell(view, "dashboard(")
         visitor = Visitor(view)
         visitor.sees("idle")
         view.screenshot(path=shots / "idle.png")
