@@ -48,23 +48,35 @@ def left_over(mark: str) -> list[psutil.Process]:
     return alive
 
 
+class Begun:
+    """A notebook on its way, with all exercises solved or with none begun."""
+
+    def __init__(self, file: Path, written: str, folder: Path):
+        self.mark, self.note, self.log = uuid.uuid4().hex, folder / "pid", folder / "log"
+        folder.mkdir()
+        shutil.copytree(PROJECT / written, folder / "exercises")
+        private = {name: str(folder) for name in ("DLMINI_WORK", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")}
+        env = {**os.environ, **private, MARK: self.mark, "DLMINI_PROFILE": "fast"}
+        with open(self.log, "wb") as log:
+            command = [sys.executable, HERE / "notebook_run.py", file, self.note]
+            self.process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+
+    def ends_and_leaves_nothing_behind(self) -> None:
+        assert self.process.wait(LIMIT) == 0, self.log.read_text(encoding="utf-8")[-4000:]
+        assert [process.cmdline() for process in left_over(self.mark)] == []
+        assert [path.name for path in shared.leftovers() if f"-{self.note.read_text()}-" in path.name] == []
+
+
 @pytest.mark.timeout(4 * LIMIT)
-@pytest.mark.parametrize("written", ["solutions", "exercises"])
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_reaches_its_end_and_leaves_nothing_behind(file, written, tmp_path):
-    """With all exercises solved, and with none begun."""
-    mark, note = uuid.uuid4().hex, tmp_path / "pid"
-    shutil.copytree(PROJECT / written, tmp_path / "exercises")
-    private = {name: str(tmp_path) for name in ("DLMINI_WORK", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")}
-    env = {**os.environ, **private, MARK: mark, "DLMINI_PROFILE": "fast"}
-    command = [sys.executable, HERE / "notebook_run.py", file, note]
+def test_a_notebook_reaches_its_end_and_leaves_nothing_behind(file, tmp_path):
+    """With all exercises solved and, on the other core, with none begun."""
+    begun = [Begun(file, written, tmp_path / written) for written in ("solutions", "exercises")]
     try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT)
-        assert done.returncode == 0, done.stderr[-4000:]
-        assert [process.cmdline() for process in left_over(mark)] == []
-        assert [path.name for path in shared.leftovers() if f"-{note.read_text()}-" in path.name] == []
+        for one in begun:
+            one.ends_and_leaves_nothing_behind()
     finally:
-        for process in marked(mark):
+        for process in (process for one in begun for process in marked(one.mark)):
             process.kill()
 
 
