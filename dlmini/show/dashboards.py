@@ -12,6 +12,7 @@ import weakref
 
 import ipywidgets
 
+from dlmini import profile
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
 from dlmini.show.dashboard_panel import Panel
@@ -168,7 +169,7 @@ class Dashboard(ipywidgets.VBox):
     def _warm(self) -> None:
         """While somebody reads the cell: let ranks be born, and this process load what it needs."""
         try:
-            if self.plan is not None:
+            if self.plan is not None and not profile.fast():  # there nobody reads, and the kernel may end meanwhile
                 self.plan.warm(**self.panel.chosen())
         except Exception as error:  # Start would meet it again
             self.live.say(sentence(error), "bad")

@@ -14,6 +14,7 @@ from dlmini.comm.channels import ALLREDUCE
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.group import Group
 from dlmini.comm.schedules import Plan, play
+from dlmini.sim.engine import Engine
 from dlmini.sim.hub import Hub
 from dlmini.sim.lives import Lives
 from dlmini.sim.reckon import Bill
@@ -40,7 +41,7 @@ def play_alone(engine, plan: Plan, roads: Roads, arrive: np.ndarray, weights: np
     """The bill, as `reckon` would give it if it could."""
     ranks, start = roads.ranks, dict(zip(roads.ranks, arrive.tolist(), strict=True))
     cluster = replace(engine.cluster, priced=False, crash={}, back={}, start=start)
-    inner = type(engine)(cluster, engine.size, engine.seed)
+    inner = Engine(cluster, engine.size, engine.seed)
     inner.free, inner.priced = list(engine.free), watched.tolist()
 
     def program(rank):

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from dlmini import Cluster, Processes, Simulated, launch
+from dlmini import Cluster, Processes, Simulated, launch, wifi
 from dlmini.comm.control import Control
 from dlmini.comm.errors import CommError, DeadRank, RankFailed
 from dlmini.events import Fault, Round
@@ -225,3 +225,11 @@ def test_orders_that_make_no_sense_are_refused_with_a_reason():
     with pytest.raises(ValueError, match=r"use Control\(3\)"):
         launch(rounds, Simulated(3), (1,), control=control)
     assert control.limit.tolist() == [inf, inf]
+
+
+def test_a_controlled_run_prices_collectives_on_a_crowded_network_too():
+    """Where a collective cannot be reckoned it is played alone, by an engine that obeys nobody."""
+    def program(comm):
+        return comm.allreduce(np.ones(1000, np.float32))[0]
+
+    assert launch(program, Simulated(4, wifi), control=Control(4)) == [4.0] * 4
