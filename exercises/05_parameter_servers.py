@@ -1,0 +1,44 @@
+"""Exercise 05: parameter servers. The last ranks keep the weights; workers push gradients and pull weights.
+
+Write two functions, then run `check("05.shard_ranges")` and its like in the notebook, or `dlmini check 05` in a
+terminal.
+"""
+
+import numpy as np
+
+HINTS = {
+    "shard_ranges": (
+        "A server that is twice as fast should keep twice as many numbers. First think of equal speeds: where does "
+        "server k begin?",
+        "Server k begins where all before it together end: at their share of the speeds, times the length.",
+        "begin = length * before // total, where `before` is the sum of the speeds of servers 0 ... k - 1 (whole "
+        "numbers: nothing is rounded twice). Server k ends where k + 1 begins; the last one ends at length.",
+    ),
+    "push_pull": (
+        "Two lives in one function: a rank below N = comm.size - servers is a worker, all others are servers.",
+        "A worker first sends all parts (`shard_ranges` says where to cut), then receives all parts; if it waits for "
+        "an answer after each part, servers work one after another. A server adds up what its N workers send.",
+        "Worker: send mine[low:high] to rank N + k for every k, then np.concatenate what comes from N, N + 1, ... "
+        "Server: total = sum of comm.recv(r), r = 0 ... N - 1; new = mine - rate * total / N; send new to every r.",
+    ),
+}
+
+
+def shard_ranges(length: int, speeds: list[int]) -> list[tuple[int, int]]:
+    """Which part [low, high) of a vector of `length` numbers each server keeps, for servers of these speeds.
+
+    Parts follow one another without gaps; server k begins at floor(length * (s_0 + ... + s_(k-1)) / (s_0 + s_1 + ...)).
+    Equal speeds give equal parts, which differ by at most one number. Some parts may be empty.
+    """
+    raise NotImplementedError("not done yet: shard_ranges")
+
+
+def push_pull(comm, mine: np.ndarray, servers: int, rate: float) -> np.ndarray:
+    """One bulk-synchronous round. The last `servers` ranks are servers of equal speed, all others workers.
+
+    mine: a worker's gradient, whole, or a server's shard of the weights. Workers push each part of the gradient to
+    the server that keeps it. A server that has heard all N workers steps, w - rate * mean of the N gradients, and
+    sends its new shard to all of them. Returns the new weights: a worker all of them, a server its shard. mine must
+    not be changed. Every worker sends and receives one message per server.
+    """
+    raise NotImplementedError("not done yet: push_pull")

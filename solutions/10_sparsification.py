@@ -1,0 +1,104 @@
+"""Exercise 10: sparsification. Send few numbers, and lose none.
+
+Write three functions and one method, then run `check("10.top_k")` and its like in the notebook, or `dlmini check 10` in
+a terminal. Vectors are 1-D, of float32 or float64; none of the functions changes its arguments.
+"""
+
+import numpy as np
+
+HINTS = {
+    "top_k": (
+        "Sort the places by magnitude, the largest first, and keep the first k of them. Then put them in order again.",
+        "np.argsort(-np.abs(u), kind='stable') sorts places so that of equal magnitudes the first place comes first.",
+        "index = np.sort(that[:k]).astype(np.int32); the values are u[index]. If k is larger than u, all are sent.",
+    ),
+    "adaptive_threshold": (
+        "How many numbers are to pass? round(keep * len(u)), but at least one. Which magnitude is the last of them?",
+        "Sort all magnitudes: the count-th from the top is the threshold. Nothing has to be interpolated.",
+        "count = max(1, round(keep * len(u))); tau = float(np.sort(np.abs(u))[-count]).",
+    ),
+    "error_feedback": (
+        "p is the update plus what was left unsaid. Choose from p, not from the update.",
+        "index, values = top_k(p, self.k). What has been said is no longer unsaid: which numbers of p become zero?",
+        "self.unsaid = p; self.unsaid[index] -= values; and return index, values. Do not change the update itself.",
+    ),
+    "sparse_allreduce": (
+        "Pass packets around the ring: N - 1 times send to the right what came last, beginning with your own.",
+        "In step t the packet that comes from the left was made by rank (r - t - 1) mod N. Keep all, by their maker.",
+        "At the end, for each maker from 0 to N - 1: total[index] += values. The same order everywhere, the same bits.",
+    ),
+}
+
+
+def top_k(u: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(index, values): the k numbers of largest magnitude; all, if there are fewer than k.
+
+    index: their places, ascending, int32; values: u at these places. Of equal magnitudes the first places win.
+    """
+    ### BEGIN SOLUTION
+    index = np.sort(np.argsort(-np.abs(u), kind="stable")[:k]).astype(np.int32)
+    return index, u[index]
+    ### END SOLUTION
+
+
+def adaptive_threshold(u: np.ndarray, keep: float) -> float:
+    """The threshold tau for which |u_i| >= tau holds for the share `keep` of all numbers.
+
+    That is the magnitude of the last of round(keep d) numbers, at least one, counted from the largest; 0.0 if u is
+    empty.
+    """
+    ### BEGIN SOLUTION
+    if not len(u):
+        return 0.0
+    count = max(1, round(keep * len(u)))
+    return float(np.sort(np.abs(u))[-count])
+    ### END SOLUTION
+
+
+class ErrorFeedback:
+    """The memory of one worker: what top-k has left unsaid is added to the next update.
+
+    Conservation: all that was sent + unsaid = all updates.
+    """
+
+    def __init__(self, size: int, k: int, dtype="f4"):
+        self.k, self.unsaid = k, np.zeros(size, dtype)
+
+    def encode(self, update: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(index, values) of the k largest of update + unsaid, by your top_k; the rest is remembered."""
+        ### BEGIN SOLUTION
+        self.unsaid = self.unsaid + update
+        index, values = top_k(self.unsaid, self.k)
+        self.unsaid[index] -= values
+        return index, values
+        ### END SOLUTION
+
+
+def error_feedback(updates: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(sent, unsaid): rows of updates through your memory, one after the other. Given; nothing to write here."""
+    memory, sent = ErrorFeedback(updates.shape[1], k, updates.dtype), np.zeros_like(updates)
+    for row, update in zip(sent, updates, strict=True):
+        index, values = memory.encode(update)
+        row[index] = values
+    return sent, memory.unsaid
+
+
+def sparse_allreduce(comm, index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """The sum of all ranks' sparse vectors as a dense one of `size` numbers, on every rank, in the type of values.
+
+    Packets (index, values) go around the ring: in each of N - 1 steps every rank sends one message to its right
+    neighbour, (r + 1) mod N, and receives one from its left. All ranks add in the order of ranks: equal bits.
+    """
+    ### BEGIN SOLUTION
+    n, r = comm.size, comm.rank
+    packets, last = {r: (index, values)}, (index, values)
+    for t in range(n - 1):
+        comm.send((r + 1) % n, last)
+        last = comm.recv((r - 1) % n)
+        packets[(r - t - 1) % n] = last
+    total = np.zeros(size, values.dtype)
+    for maker in range(n):
+        places, numbers = packets[maker]
+        total[places] += numbers
+    return total
+    ### END SOLUTION
