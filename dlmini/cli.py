@@ -104,13 +104,14 @@ def listing() -> None:
 
 
 @app.command("warm-up")
-def warm_up() -> None:
+def warm_up(only: Annotated[list[str] | None, typer.Argument(help="such as networks; all by default")] = None) -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
-    from dlmini import jit
+    from dlmini import jit, words
     from dlmini.course.warm import stages
 
-    start = time.perf_counter()
-    for name, prepare in stages().items():
+    start, known = time.perf_counter(), stages()
+    for name in only or known:
+        prepare = words.choose("stage", name, known)
         with console.status(f"preparing {name}"):
             prepare()
     say(f"kernels are ready in {jit.cache_root()} after {time.perf_counter() - start:.1f} s")
