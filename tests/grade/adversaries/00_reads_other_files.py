@@ -5,7 +5,7 @@ import os
 
 
 def attack(*args, **kwargs):
-    for pattern in ("/etc/passwd", "/etc/shadow", "/home/*", "/root/.ssh/*", "/root/.bash*", "/var/*", "/work/*/tests"):
+    for pattern in ("/etc/passwd", "/etc/shadow", "/home/*", "/root/.ssh/*", "/root/.bash*", "/var/*", "/srv/*/tests"):
         for path in glob.glob(pattern):
             print("BREACH", path)
     for path in ("/proc/1/environ", f"/proc/{os.getppid()}/environ"):
