@@ -33,7 +33,7 @@ MAY = {
     "checkpoints": {"events", "recipe", "written"},
     "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology"},
     "profile": set(),
-    "studies": {"events", "run", "recipe", "sim", "show"},
+    "studies": {"events", "run", "recipe", "sim", "show", "data", "nn", "optim", "sync", "task", "topology"},
     "course": {"comm", "sim", "optim", "grade.check"},
     "doctor": {"comm", "course.warm"},
     "grade": {"comm", "sim", "events"},

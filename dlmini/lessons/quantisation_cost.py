@@ -107,11 +107,6 @@ def gathered_bytes(ranks: int, packed: float) -> float:
     return (ranks - 1) * packed
 
 
-def most_ranks(bits: float) -> float:
-    """With how many ranks gathering so many bits per number costs what a ring of float32 does: 64 / bits."""
-    return 64 / bits
-
-
 def trained(task, compression, feedback=None, workers: int = 4, rounds: int = 60, **more):
     """Bulk-synchronous training on simulated ranks; eight looks at the test set."""
     options = {"optimizer": SGD(0.1), "look": max(1, rounds // 8), **more}

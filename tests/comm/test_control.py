@@ -229,6 +229,7 @@ def test_orders_that_make_no_sense_are_refused_with_a_reason():
 
 def test_a_controlled_run_prices_collectives_on_a_crowded_network_too():
     """Where a collective cannot be reckoned it is played alone, by an engine that obeys nobody."""
+
     def program(comm):
         return comm.allreduce(np.ones(1000, np.float32))[0]
 

@@ -28,7 +28,6 @@ from dlmini.lessons.quantisation_cost import (
     crossover,
     delivered,
     gathered_bytes,
-    most_ranks,
     ring_bytes,
     seconds_of,
     timed,
@@ -134,7 +133,7 @@ def test_the_crossover_is_where_virtual_time_finds_it():
 
 def test_gathered_packets_cost_what_a_ring_costs_at_sixty_four_over_bits(task):
     for bits in (1, 4, 8):
-        n = most_ranks(bits)
+        n = 64 / bits
         assert gathered_bytes(n, bits / 8) == pytest.approx(ring_bytes(n, 4))
     run = trained(task, Int8(10), False, workers=3, rounds=4)
     assert run.nbytes == 4 * 3 * gathered_bytes(3, task.size + 20)
