@@ -1,6 +1,6 @@
 // Draws what live.py tells: a run begins, rows are added, all is cleared. One closure per widget, shared by its views.
 const CURVES = ["loss", "accuracy", "spread"], TOTALS = ["time", "stale"], ALL = [...CURVES, ...TOTALS];
-const CALM = 350; // milliseconds: bars that change more often are not easier to read
+const CALM = 500; // milliseconds: bars that change more often are not easier to read
 const AXES = [["rounds", 0], ["seconds", 1], ["megabytes sent", 2]];
 const DASHES = [[], [9, 5], [2, 4], [9, 4, 2, 4]];
 const INK = "#1a1a1a", GREY = "#5f6368", PALE = "#e3e5e8";
@@ -21,6 +21,9 @@ const scaled = (value, units) => {
 const bytes = (n) => scaled(n, [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]]);
 const seconds = (s) => (s >= 100 ? `${Math.round(s)} s` : scaled(s || 0, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]));
 const percent = (x) => `${(100 * x).toFixed(1)} %`;
+
+// A text that has not changed is not written again: each write costs a layout.
+const put = (place, text) => { if (place.textContent !== text) place.textContent = text; };
 
 // About `count` round numbers from lo to hi.
 function ticks(lo, hi, count) {
@@ -105,14 +108,21 @@ export default () => {
       make("span", "", keys, phase);
     }
 
-    // A canvas at the screen's own resolution: its context, width and height in CSS pixels, size of letters.
-    function sheet(canvas) {
+    // A canvas at the screen's own resolution: its context, width and height in CSS pixels, size of letters. Asking
+    // for sizes makes the browser lay out the whole notebook, so it is done only when one has changed.
+    const sizes = new Map();
+    function measure(canvas) {
       const k = window.devicePixelRatio || 1, w = canvas.parentElement.clientWidth, h = canvas.parentElement.clientHeight;
       if (canvas.width !== Math.round(w * k) || canvas.height !== Math.round(h * k)) {
         canvas.width = Math.round(w * k);
         canvas.height = Math.round(h * k);
       }
-      const g = canvas.getContext("2d"), em = parseFloat(getComputedStyle(canvas).fontSize);
+      sizes.set(canvas, { k, w, h, em: parseFloat(getComputedStyle(canvas).fontSize) });
+    }
+
+    function sheet(canvas) {
+      if (!sizes.has(canvas)) measure(canvas);
+      const { k, w, h, em } = sizes.get(canvas), g = canvas.getContext("2d");
       g.setTransform(k, 0, 0, k, 0, 0);
       g.clearRect(0, 0, w, h);
       g.font = `${em}px system-ui, sans-serif`;
@@ -143,7 +153,9 @@ export default () => {
         g.fillText(format(v), x0 - 0.5 * em, Y(v));
       }
       g.textAlign = "center";
-      for (const v of ticks(left, right, Math.max(2, (x1 - x0) / (6 * em)))) g.fillText(String(v), X(v), y0 + 0.8 * em);
+      for (const v of ticks(left, right, Math.max(2, (x1 - x0) / (6 * em)))) {
+        g.fillText(String(v), Math.min(X(v), w - g.measureText(String(v)).width / 2), y0 + 0.8 * em);
+      }
       g.textAlign = "right";
       g.fillText(name, x1, h - 0.6 * em);
       g.strokeStyle = GREY;
@@ -236,8 +248,8 @@ export default () => {
 
     function write(facts) {
       const { kind, text } = model.get("message");
-      status.textContent = text;
-      status.dataset.kind = kind;
+      put(status, text);
+      if (status.dataset.kind !== kind) status.dataset.kind = kind;
       const said = facts && [
         `${facts.round} / ${facts.rounds}`,
         facts.accuracy === null ? "–" : percent(facts.accuracy),
@@ -245,7 +257,7 @@ export default () => {
         bytes(facts.nbytes),
         facts.messages.toLocaleString("en"),
       ];
-      values.forEach((value, i) => { value.textContent = said ? said[i] : "–"; });
+      values.forEach((value, i) => put(value, said ? said[i] : "–"));
       buttons.forEach((button, i) => button.classList.toggle("chosen", i === S.axis));
     }
 
@@ -291,7 +303,7 @@ export default () => {
       names.forEach((name) => due.add(name));
       if (!asked) { asked = true; requestAnimationFrame(draw); }
     };
-    const watch = new ResizeObserver(() => ask(ALL));
+    const watch = new ResizeObserver(() => { sizes.clear(); ask(ALL); });
     watch.observe(root);
     S.views.add(ask);
     ask(ALL);
