@@ -1,81 +1,22 @@
 """The dashboard as a student meets it: in JupyterLab, in a browser, with a mouse."""
 
 import json
-import os
-import shutil
-from pathlib import Path
 
 import psutil
 import pytest
-from lab import missing, page, run_all, server, show_cell, write_notebook
+from lab import missing, page, run_all
+from visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"browser tests: {missing()}")]
 
-TASK = """
-from dlmini import Classify, lenet, load
-from dlmini.show import dashboard
-train, test = load("fashion-mnist")
-task = Classify(lenet(input=train.shape, classes=10), train, test, batch=16)
-"""
-SHOW = "board = dashboard(task, workers=3, steps=100_000, looks=10_000); board"
-PATIENCE = 120_000  # milliseconds
-
-
-PROJECT = Path(__file__).parents[2]
 LESSON = "notebooks/03_data_parallelism.ipynb"
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """The course as a student has it, and a notebook with nothing but a dashboard."""
-    folder = tmp_path_factory.mktemp("course")
-    for name in ("notebooks", "exercises"):
-        shutil.copytree(PROJECT / name, folder / name)
-    write_notebook(folder / "live.ipynb", TASK, SHOW)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DLMINI_PROFILE", "fast")
-        with server(folder) as (url, token):
-            yield folder, url, token
-
-
-@pytest.fixture
-def shots(tmp_path):
-    """Where pictures go: DLMINI_SHOTS keeps them."""
-    folder = Path(os.environ.get("DLMINI_SHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-class Visitor:
-    """Somebody at the dashboard."""
-
-    def __init__(self, view):
-        from playwright.sync_api import expect
-
-        self.view, self.expect = view, expect
-        self.live, self.status = view.locator(".dlmini-live"), view.locator(".dlmini-status")
-
-    def press(self, name):
-        self.view.get_by_role("button", name=name, exact=True).click()
-
-    def sees(self, state):
-        self.expect(self.live).to_have_attribute("data-state", state, timeout=PATIENCE)
-
-    def reads(self, text):
-        self.expect(self.status).to_contain_text(text, timeout=PATIENCE)
-
-    def counts(self, what, at_least):
-        wanted = f"() => Number(document.querySelector('.dlmini-live')?.dataset.{what}) >= {at_least}"
-        self.view.wait_for_function(wanted, timeout=PATIENCE)
 
 
 def test_in_lesson_03_start_watch_kill_start_again_and_stop(lab, shots):
     _, url, token = lab
     with page(url, token, LESSON) as view:
-        run_all(view)
-        show_cell(view, "dashboard(")
         visitor = Visitor(view)
-        visitor.sees("idle")
+        visitor.opens_the_dashboard()
         view.screenshot(path=shots / "idle.png")
         visitor.press("Start")
         visitor.counts("runs", 1)
@@ -96,6 +37,50 @@ def test_in_lesson_03_start_watch_kill_start_again_and_stop(lab, shots):
         before = visitor.live.get_attribute("data-points")
         view.screenshot(path=shots / "stopped.png")
         assert visitor.live.get_attribute("data-points") == before
+
+
+def test_in_lesson_06_a_slow_worker_holds_up_others_or_nobody(lab, shots):
+    _, url, token = lab
+    with page(url, token, "notebooks/06_asynchrony.ipynb") as view:
+        visitor = Visitor(view)
+        visitor.opens_the_dashboard()
+        visitor.press("Start")
+        visitor.counts("points", 3)
+        visitor.reads("nobody waits (asynchronous)")
+        visitor.press("Slow")
+        visitor.expect(view.get_by_role("button", name="Speed up", exact=True)).to_be_enabled()
+        visitor.counts("updates", 6)
+        view.screenshot(path=shots / "asynchronous.png")
+        visitor.press("Stop")
+        visitor.sees("ended")
+        visitor.chooses("every step (bulk-synchronous)")
+        visitor.press("Start")
+        visitor.counts("runs", 2)
+        visitor.counts("updates", 3)
+        visitor.reads("every step (bulk-synchronous)")
+        view.screenshot(path=shots / "synchronous.png")
+        visitor.press("Stop")
+        visitor.reads("Ended early")
+
+
+def test_in_lesson_11_configurations_are_drawn_over_each_other(lab, shots):
+    _, url, token = lab
+    with page(url, token, "notebooks/11_composing.ipynb") as view:
+        visitor = Visitor(view)
+        visitor.opens_the_dashboard()
+        visitor.press("Start")
+        visitor.counts("points", 3)
+        visitor.press("Stop")
+        visitor.sees("ended")
+        for option in ("every 16 steps (Local-SGD)", "changing partners (gossip)", "the largest 5 % (threshold)"):
+            visitor.chooses(option)
+        visitor.press("Start")
+        visitor.counts("runs", 2)
+        visitor.counts("points", 3)
+        visitor.reads("every 16 steps (Local-SGD) · changing partners (gossip) · the largest 5 % (threshold)")
+        visitor.press("Stop")
+        visitor.sees("ended")
+        view.screenshot(path=shots / "composed.png")
 
 
 def test_a_kernel_that_is_shut_down_leaves_no_rank_behind(lab):
