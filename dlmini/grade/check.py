@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from dlmini.grade import tasks
 from dlmini.grade.cards import card, lines
 from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
+from dlmini.grade.hints import folded, hints
 from dlmini.grade.lesson import VISIBLE, Lesson
 from dlmini.grade.sandbox import Bare, Own
 from dlmini.grade.source import text_of
@@ -27,10 +28,14 @@ _warm: dict[str, Cells] = {}
 
 @dataclass(frozen=True)
 class Report:
-    """Cards of one check: HTML in a notebook, text elsewhere. True if everything has passed."""
+    """Cards of one check: HTML in a notebook, text elsewhere. True if everything has passed.
+
+    Under a function that has not, its hints wait to be opened.
+    """
 
     word: str
     verdicts: list[Verdict]
+    hints: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.verdicts) and all(v.status == PASSED for v in self.verdicts)
@@ -50,9 +55,12 @@ class Report:
     def _repr_html_(self) -> str:
         if not self.verdicts:
             return f"<div>{escape(repr(self))}</div>"
-        return "".join(
-            f"<h4>{task}</h4>" + "".join(card(v, self._replay(v)) for v in self.of(task)) for task in self.tasks()
-        )
+        return "".join(map(self._html_of, self.tasks()))
+
+    def _html_of(self, task: str) -> str:
+        cards = "".join(card(v, self._replay(v)) for v in self.of(task))
+        done = all(v.status == PASSED for v in self.of(task))
+        return f"<h4>{task}</h4>{cards}" + ("" if done else folded(self.hints.get(task, ())))
 
     def __repr__(self) -> str:
         if not self.verdicts:
@@ -81,8 +89,9 @@ def check(word: str, seed: int = 0, folder: str | Path | None = None) -> Report:
         return Report(word, [])
     lesson = tasks.lesson(word)
     wanted, file = chosen(lesson, word), find(lesson, folder)
-    examiner = Examiner(lesson, text_of(file.read_bytes(), file.name), warm(lesson))
-    return Report(word, [examiner.examine(test, seed) for test in wanted])
+    text = text_of(file.read_bytes(), file.name)
+    examiner = Examiner(lesson, text, warm(lesson))
+    return Report(word, [examiner.examine(test, seed) for test in wanted], hints(text))
 
 
 def chosen(lesson: Lesson, word: str) -> list:

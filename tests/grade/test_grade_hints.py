@@ -1,0 +1,58 @@
+"""Hints: three for each function, read and never run, folded up under a card that has not passed."""
+
+import pytest
+from grade_course import LESSONS, solution, stub
+
+from dlmini.grade import tasks
+from dlmini.grade.check import check, cool
+from dlmini.grade.hints import folded, hints
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_function_of_every_exercise_has_three_hints(name):
+    given = {"ring_allreduce"}  # whole already: it puts two functions of the student's together
+    written = set(tasks.lesson(name[:2]).tasks()) - given
+    assert {task: len(found) for task, found in hints(stub(name)).items()} == dict.fromkeys(written, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "def f(:",
+        "HINTS = 3",
+        "HINTS = {'f': open('x')}",
+        "HINTS = {'f': 1}",
+        "HINTS: dict = {}",
+        "x = {'f': ('a',)}",
+    ],
+)
+def test_a_file_without_a_readable_table_has_no_hints(text):
+    assert hints(text) == {}
+
+
+def test_the_last_table_counts():
+    assert hints("HINTS = {'f': ('old',)}\nHINTS = {'f': ('new', 'er')}") == {"f": ("new", "er")}
+
+
+def test_a_table_is_read_and_not_run(tmp_path):
+    made = tmp_path / "made"
+    assert hints(f"HINTS = {{'f': (open({str(made)!r}, 'w').name,)}}") == {}
+    assert not made.exists()
+
+
+def test_what_a_hint_says_is_text_and_not_html():
+    assert "<script>" not in folded(("<script>alert(1)</script>",))
+
+
+def test_hints_wait_under_what_is_not_done_and_leave_when_it_is(tmp_path):
+    file = tmp_path / "exercises" / "03_data_parallelism.py"
+    file.parent.mkdir()
+    file.write_text(stub("03_data_parallelism"), encoding="utf-8")
+    try:
+        shown = check("03.bsp_step", folder=tmp_path)._repr_html_()
+        assert shown.count("<details") == 3
+        file.write_text(solution("03_data_parallelism"), encoding="utf-8")
+        assert "<details" not in check("03.bsp_step", folder=tmp_path)._repr_html_()
+    finally:
+        cool()
