@@ -16,6 +16,17 @@ from dlmini.show.palette import BLACK, CURVES, GREEN, VERMILION, themed
 from dlmini.show.paper import sheet
 
 FRAMES = 6  # pictures per step
+SIGNS = {  # matplotlib's buttons show letters of a font that it fetches from the network; lessons fetch nothing
+    "fa-minus": "−",
+    "fa-fast-backward": "⏮",
+    "fa-step-backward": "‹",
+    "fa-play fa-flip-horizontal": "◀",
+    "fa-pause": "❚❚",
+    "fa-play": "▶",
+    "fa-step-forward": "›",
+    "fa-fast-forward": "⏭",
+    "fa-plus": "+",
+}
 
 
 def shades(held: np.ndarray, size: int):
@@ -106,7 +117,15 @@ def played(drawing: Drawing, seconds: float) -> str:
 
     pause = 1000 * seconds / FRAMES
     film = FuncAnimation(figure, show, frames=drawing.steps * FRAMES + 1, interval=pause)
-    return begun(film.to_jshtml(fps=FRAMES / seconds, default_mode="once"))
+    return begun(offline(film.to_jshtml(fps=FRAMES / seconds, default_mode="once")))
+
+
+def offline(page: str) -> str:
+    """The page without what it would fetch; its buttons show signs that every machine has."""
+    page = re.sub(r'<link rel="stylesheet"\s+href="https?://[^"]*">', "", page)
+    for name, sign in SIGNS.items():
+        page = page.replace(f'<i class="fa {name}"></i>', sign)
+    return page
 
 
 def begun(page: str) -> str:

@@ -1,5 +1,6 @@
 """Figures hold what they were given: bars, curves, labels, numbers. Nothing here looks at pixels."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -216,6 +217,9 @@ def test_an_animation_has_frames_for_every_step_and_needs_no_other_program():
     page = film._repr_html_()
     assert page.count("data:image/png;base64") == film.drawing.steps * FRAMES + 2  # and the first twice
     assert page is film.html()
+    assert not re.search(r"https?://", page), "it fetches nothing"
+    assert page.count("</button>") == 9
+    assert 'class="fa ' not in page, "every button has a sign that needs no font of its own"
 
 
 @pytest.mark.parametrize(("measured", "mark"), [(10.05, "✓"), (10.2, "✗")])
