@@ -1,4 +1,4 @@
-"""`dlmini course build | check | strip`: for those who write lessons."""
+"""`dlmini course build | check | strip | record`: for those who write lessons."""
 
 from __future__ import annotations
 
@@ -40,6 +40,25 @@ def check_command() -> None:
     if found:
         raise typer.Exit(1)
     say("notebooks and exercises are what their sources make of them")
+
+
+@course.command("record")
+def record_command(
+    lessons: Annotated[list[str] | None, typer.Argument(help="such as 03 06; all by default")] = None,
+    into: Annotated[Path | None, typer.Option(help="a folder of your own, in the place of the package's")] = None,
+) -> None:
+    """Make the recordings of the lessons' live experiments again. Those of 03 and 06 show the machine they ran on."""
+    from dlmini.show.recordings.making import meant, record
+    from dlmini.show.recordings.shelf import SHELF
+
+    names = meant(lessons)
+    if into is None:
+        clone()  # nobody writes into an installed package
+    else:
+        into.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        file = record(name, into or SHELF, lambda run: say(f"{run.label}: {run.end[1]}"))
+        say(f"written: {file.name}, {file.stat().st_size:,} bytes")
 
 
 def clone() -> Path:

@@ -9,6 +9,7 @@ WHEN = {
     "every step (bulk-synchronous)": sync.BulkSynchronous(),
     "every 4 steps (Local-SGD)": sync.LocalSGD(4),
     "every 16 steps (Local-SGD)": sync.LocalSGD(16),
+    "every 32 steps (Local-SGD)": sync.LocalSGD(32),
     "at most 3 ahead (stale-synchronous)": sync.StaleSynchronous(3),
     "nobody waits (asynchronous)": sync.Asynchronous(),
 }

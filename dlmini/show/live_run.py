@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from dlmini.comm.control import Control
 from dlmini.comm.network import Network
@@ -23,6 +24,8 @@ class Plan:
     steps: int = 400  # of each worker in a run
     looks: int = 20  # at the test set during a run
     seed: int = 0
+    invitation: ClassVar[str] = "Choose, and press Start."
+    doing: ClassVar[str] = "Training"
 
     def begun(self, where: str, slow: dict[int, float], **pieces) -> tuple[LiveRun, Board, list]:
         """A run that has begun, its board, and what may disappoint, as sentences."""
@@ -106,7 +109,8 @@ class LiveRun:
             return "bad", self._blame(error)
         if self.outcome.stopped:
             return "quiet", f"Ended early: {self.outcome.stopped}. Start begins a new run, drawn over this one."
-        traffic = f"{said(self.outcome.nbytes, BYTES)} in {self.outcome.messages:,} messages"
+        count = self.outcome.messages
+        traffic = f"{said(self.outcome.nbytes, BYTES)} in {count:,} messages" if count else "without a message"
         return "good", f"Done: {self.outcome.accuracy:.1%} right after {said(self.outcome.seconds)}, {traffic}."
 
     def _blame(self, error: Exception) -> str:

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
-from pathlib import Path
 
-from dlmini.events import Event, Fault, Round, from_dict
+from dlmini.events import Event, Fault, Round
 from dlmini.show.board import Board
+from dlmini.show.recordings import Recorded
 
 AT_ONCE = float("inf")
 
 
-def recorded(source) -> list[Event]:
-    """The events of a folder that `Outcome.save` made, of its events.jsonl, of an outcome, or of a list, by time."""
-    if isinstance(source, str | Path):
-        source = read(Path(source))
-    events = list(getattr(source, "events", source))
-    if not any(isinstance(event, Round) for event in events):
-        raise ValueError(
-            f"nothing to replay: among {len(events)} events there is no Round; record a run by save(folder)"
-        )
-    return sorted(events, key=lambda event: event.at)
-
-
-def read(path: Path) -> list[Event]:
-    file = path / "events.jsonl" if path.is_dir() else path
-    if not file.exists():
-        raise FileNotFoundError(f"no recording at {path}: there is no {file.name}; run.result().save(folder) makes one")
-    return [from_dict(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def replayed(recording: Sequence[Event], speed: float) -> tuple[Replay, Board]:
-    """A replay that has begun, and an empty board for it."""
-    rounds = [event for event in recording if isinstance(event, Round)]
-    ranks, workers = (1 + max(event.rank for event in events) for events in (recording, rounds))
-    return Replay(recording, speed), Board(ranks, workers, 1 + max(event.t for event in rounds))
+def replayed(run: Recorded, speed: float) -> tuple[Replay, Board, list[str]]:
+    """A replay that has begun, an empty board for it, and what may disappoint, as sentences."""
+    return Replay(run.events, speed, marks=run.marks, end=run.end), run.board(), list(run.doubts)
 
 
 class Replay:
@@ -45,8 +23,8 @@ class Replay:
 
     outcome, real_time = None, False
 
-    def __init__(self, recording: Sequence[Event], speed: float = 1.0, clock=time.monotonic):
-        self.recording, self.clock = recording, clock
+    def __init__(self, recording: Sequence[Event], speed: float = 1.0, clock=time.monotonic, marks=(), end=None):
+        self.recording, self.clock, self._marks, self._end = recording, clock, marks, end
         self.times = [event.at for event in recording]
         self.at, self._speed, self._looked = self.times[0], speed, clock()
         self.paused = self.stopped = False
@@ -91,16 +69,22 @@ class Replay:
         self.stopped = True
 
     def marks(self) -> dict[str, str]:
-        return {}
+        """What had been done to whom by then."""
+        return next((words for at, words in reversed(self._marks) if at <= self.at), {})
 
     def trouble(self) -> str:
         return ""
 
     def verdict(self) -> tuple[str, str]:
+        """How it ended, as it was said then."""
         faults = [event.text for event in self.events if isinstance(event, Fault)]
+        if self.at < self.times[-1]:
+            return "quiet", "Stopped."
+        if self._end is not None:
+            return self._end[0], f"As recorded: {self._end[1]}"
         if faults:
             return "bad", f"The recording ends: {faults[-1]}."
-        return "quiet", "Stopped." if self.at < self.times[-1] else "The recording has ended."
+        return "quiet", "The recording has ended."
 
     def _go_on(self) -> None:
         now = self.clock()

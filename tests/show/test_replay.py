@@ -4,7 +4,8 @@ import pytest
 
 from dlmini import Recipe, Simulated, gigabit, train
 from dlmini.events import Fault, Measured, Round, Snapshot
-from dlmini.show.replay import AT_ONCE, Replay, recorded, replayed
+from dlmini.show.recordings import Recorded, recorded
+from dlmini.show.replay import AT_ONCE, Replay, replayed
 
 
 class Clock:
@@ -76,7 +77,7 @@ def test_a_saved_run_is_read_back_as_it_was(task, tmp_path):
 
 def test_the_board_of_a_replay_shows_what_the_run_came_to(task):
     outcome = train(task, Recipe(rounds=6, look=2), Simulated(3, gigabit)).result(60)
-    replay, board = replayed(recorded(outcome), AT_ONCE)
+    replay, board, _ = replayed(Recorded("a run", recorded(outcome)), AT_ONCE)
     board.take(replay.events)
     assert (board.ranks, board.workers, board.rounds) == (3, 3, 6)
     facts = board.facts(whole=True)

@@ -23,14 +23,23 @@ def fronts(found: Mapping[str, Sequence[Row]]):
     figure, ax = sheet(9, 4.4)
     for (name, rows), stroke in zip(found.items(), strokes(len(found)), strict=True):
         ax.semilogx([r.megabytes for r in rows], [r.accuracy for r in rows], marker="o", label=name, **stroke)
-        for r in rows:
-            at = {"xytext": (4, 6), "textcoords": "offset points", "fontsize": "small", "color": stroke["color"]}
-            ax.annotate(r.label, (r.megabytes, r.accuracy), **at)
+    above = {"xytext": (0, 8), "textcoords": "offset points", "fontsize": "small", "ha": "center"}
+    for r in uppermost(found):
+        ax.annotate(r.label, (r.megabytes, r.accuracy), **above)
     low, high = ax.get_ylim()
+    high += 0.1 * max(high - low, LEAST)  # room for the labels
     ax.set(xlabel="MB sent by all workers", ylabel="test accuracy of the mean", ylim=(min(low, high - LEAST), high))
     ax.yaxis.set_major_formatter(percent())
     figure.legend(loc="outside right upper")
     return figure
+
+
+def uppermost(found: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """One row for each period, the best: lines that share a period share its label."""
+    best: dict[str, Row] = {}
+    for r in (r for rows in found.values() for r in rows):
+        best[r.label] = max(r, best.get(r.label, r), key=lambda one: one.accuracy)
+    return [*best.values()]
 
 
 @themed

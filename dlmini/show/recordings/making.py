@@ -1,0 +1,90 @@
+"""Recording: each scene of a lesson is run as a dashboard would run it, and what one saw is kept, thinned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from dlmini.data import load
+from dlmini.events import Event, Round
+from dlmini.optim import SGD
+from dlmini.show import dashboard_choices as choices
+from dlmini.show.live_run import LiveRun, Plan
+from dlmini.show.recordings.files import ENDING, write
+from dlmini.show.recordings.recorded import Recorded
+from dlmini.show.recordings.scenes import FILMS, Deed, Film, Scene
+from dlmini.show.recordings.shelf import SHELF, called
+from dlmini.show.recordings.thin import thinned
+from dlmini.task import Classify
+
+
+def meant(words: Iterable[str] | None) -> list[str]:
+    """The names of the recordings that somebody asks for, all if nobody says which."""
+    names = {word: called(word, FILMS) for word in words or FILMS}
+    for word, name in names.items():
+        if name is None:
+            raise ValueError(f"nothing is recorded of {word!r}; scenes.py knows {', '.join(FILMS)}: add yours to it")
+    return list(names.values())
+
+
+def record(name: str, folder: Path = SHELF, ended: Callable[[Recorded], None] = lambda run: None) -> Path:
+    """Make the recording of a lesson, such as 03_data_parallelism; `ended` hears of each run as it is done."""
+    film, runs = FILMS[name], []
+    task = learned_in(film)
+    for scene in film.scenes:
+        runs.append(shot(task, scene, film.rate))
+        ended(runs[-1])
+    return write(folder / f"{name}{ENDING}", runs)
+
+
+def learned_in(film: Film) -> Classify:
+    train, test = load("fashion-mnist")
+    return Classify(film.network(), train, test, batch=film.batch)
+
+
+def shot(task, scene: Scene, rate: float) -> Recorded:
+    """One run, from its start to its end."""
+    chosen, label = words_of(scene)
+    plan = Plan(task, SGD(rate), scene.steps, scene.looks)
+    if scene.on == "processes":
+        plan.warm(**chosen)  # as a dashboard does while somebody reads the cell
+    run, board, doubts = plan.begun(**chosen)
+    marks = [(0.0, run.marks())] if scene.slow else []
+    marks += done(scene.deeds, run, board.rounds)
+    end = run.verdict()
+    events = sorted(run.events, key=lambda event: event.at)
+    board.take(events)
+    return Recorded(label, thinned(events), marks, doubts, end, board.facts(whole=True))
+
+
+def words_of(scene: Scene) -> tuple[dict, str]:
+    """What the drop-downs of a dashboard would hold, and its line in the legend."""
+    from dlmini.show.dashboard_panel import Panel  # needs widgets; reading recordings does not
+
+    levels = choices.levels(scene.sync, scene.topology, scene.compression)
+    panel = Panel((*levels, choices.networks(scene.network)), scene.workers, scene.on, scene.slow)
+    return panel.chosen(), " · ".join(filter(None, [panel.label(), scene.remark]))
+
+
+def done(deeds: Iterable[Deed], run: LiveRun, rounds: int) -> list[tuple[float, dict[str, str]]]:
+    """Follow the run to its end and press the buttons in time; the marks they left, and when."""
+    left, marks, now = sorted(deeds, key=lambda deed: deed.after), [], 0.0
+    with suppress(Exception):  # a run that breaks says so in its verdict
+        for event in run.run:
+            now = max(now, event.at)
+            if left and has_come(event, left[0], rounds):
+                press(left.pop(0), run)
+                marks.append((now, run.marks()))
+    return marks
+
+
+def has_come(event: Event, deed: Deed, rounds: int) -> bool:
+    return isinstance(event, Round) and event.rank == 0 and event.t + 1 >= deed.after * rounds
+
+
+def press(deed: Deed, run: LiveRun) -> None:
+    if deed.button == "kill":
+        run.kill(deed.rank)
+    else:
+        run.control.slow(deed.rank, {"slow": choices.SLOWER, "speed up": 1.0}[deed.button])
