@@ -53,7 +53,7 @@ def main(words: list[str]) -> int:
     if not (3, 11) <= sys.version_info < (3, 15):
         print(f"dlmini needs Python 3.11 to 3.14, this is {sys.version.split()[0]}: start it with another python.")
         return 2
-    install("[test]" if words[:1] == ["test"] else "[lab]")
+    install({"test": "[test]", "course": "[book]"}.get("".join(words[:1]), "[lab]"))
     return run(command(words))
 
 

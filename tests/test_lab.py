@@ -185,3 +185,15 @@ def test_a_browser_is_opened_only_where_somebody_sees_it(monkeypatch, env, scree
 )
 def test_start_py_knows_its_words(words, command):
     assert START["command"](words) == command
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [([], "[lab]"), (["doctor"], "[lab]"), (["test", "-x"], "[test]"), (["course", "book"], "[book]")],
+)
+def test_start_py_installs_what_its_words_need(words, extra, monkeypatch):
+    asked = []
+    monkeypatch.setitem(START["main"].__globals__, "install", asked.append)
+    monkeypatch.setitem(START["main"].__globals__, "run", lambda words: 0)
+    assert START["main"](words) == 0
+    assert asked == [extra]

@@ -1,4 +1,4 @@
-"""`dlmini course build | check | strip | record`: for those who write lessons."""
+"""`dlmini course build | check | strip | record | book`: for those who write lessons."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from dlmini.course import folder
 from dlmini.terminal import say
@@ -59,6 +60,26 @@ def record_command(
     for name in names:
         file = record(name, into or SHELF, lambda run: say(f"{run.label}: {run.end[1]}"))
         say(f"written: {file.name}, {file.stat().st_size:,} bytes")
+
+
+@course.command("book")
+def book_command(
+    into: Annotated[Path, typer.Argument(metavar="FOLDER", help="where the pages go")] = Path("build/book"),
+    run: Annotated[bool, typer.Option(help="with what every cell leaves; kept in FOLDER for the next time")] = True,
+    profile: Annotated[str, typer.Option(help="fast, or normal: experiments as large as in class")] = "fast",
+    one_file: Annotated[bool, typer.Option(help="book.html too: all lessons in one, to print")] = False,
+) -> None:
+    """The whole course as HTML pages, to read and print without network or kernel."""
+    from dlmini.course.book.bind import bind
+    from dlmini.profile import PROFILES
+
+    if profile not in PROFILES:
+        raise ValueError(f"--profile={profile!r} is unknown; use one of {', '.join(PROFILES)}")
+    failures = bind(clone(), into, run, profile, one_file, lambda said: say(escape(said)))
+    say(f"open {into / 'index.html'}")
+    if failures:
+        say(f"{len(failures)} of the lessons did not reach their end: {escape('; '.join(failures))}")
+        raise typer.Exit(1)
 
 
 def clone() -> Path:

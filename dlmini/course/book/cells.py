@@ -1,0 +1,88 @@
+"""Code with its colours, and what it left behind: printed text, figures, cards, or a sentence."""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html import escape
+from itertools import groupby
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LIVE = '<p class="live">Live in the notebook{}.</p>'
+STILL = "; this is its first picture"
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
+FIRST_FRAME = re.compile(r'<img[^>]*src="(data:image/[^"]+)"')
+IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
+
+
+def code(source: str) -> str:
+    from pygments import highlight
+
+    return f'<div class="code">{highlight(source, *painter())}</div>'
+
+
+@cache
+def painter():
+    """Who reads Python, and who paints it."""
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return PythonLexer(), HtmlFormatter(style="tango", cssclass="source")
+
+
+def colours() -> str:
+    """The rules of style for painted code."""
+    return painter()[1].get_style_defs(".code")
+
+
+def outputs(all_of_them) -> str:
+    """What a cell left, as HTML; text that was printed bit by bit is one text."""
+    parts = []
+    for printing, group in groupby(all_of_them, key=is_printed):
+        some = list(group)
+        parts += [printed("".join(one["text"] for one in some))] if printing else map(output, some)
+    return "".join(parts)
+
+
+def is_printed(left) -> bool:
+    return left["output_type"] == "stream" and left["name"] == "stdout"
+
+
+def output(left) -> str:
+    """One output that is not printed text; warnings, which belong to a machine, are not shown."""
+    if left["output_type"] == "stream":
+        return ""
+    if left["output_type"] == "error":
+        said = escape(COLOURS.sub("", f"{left['ename']}: {left['evalue']}"))
+        return f'<p class="failed">This cell ended with {said}. The cells after it were not run.</p>'
+    return displayed(left["data"])
+
+
+def displayed(data) -> str:
+    """The best of what an output offers to paper: a widget's picture, a card, a figure, text."""
+    still = next((picture(kind, data[kind]) for kind in IMAGES if kind in data), "")
+    if WIDGET in data:
+        return still + LIVE.format(STILL if still else "")
+    if "<script" in data.get("text/html", ""):
+        frame = FIRST_FRAME.search(data["text/html"])
+        return (shown(frame[1]) + LIVE.format(STILL)) if frame else LIVE.format("")
+    if "text/html" in data:
+        return f'<div class="card">{data["text/html"]}</div>'
+    return still or printed(data.get("text/plain", ""))
+
+
+def picture(kind: str, content: str) -> str:
+    if kind == "image/svg+xml":
+        content = base64.b64encode(content.encode()).decode()
+    return shown(f"data:{kind};base64,{''.join(content.split())}")
+
+
+def shown(address: str) -> str:
+    return f'<p class="figure"><img src="{address}" alt="what the cell above has drawn"></p>'
+
+
+def printed(text: str) -> str:
+    text = CELL_FILE.sub("cell", COLOURS.sub("", text)).rstrip()
+    return f'<pre class="printed">{escape(text)}</pre>' if text else ""

@@ -1,0 +1,62 @@
+"""What a lesson asks to be written: signatures, docstrings, and hints that are folded away."""
+
+from __future__ import annotations
+
+import ast
+import re
+from html import escape
+
+from dlmini.course.book.cells import code
+from dlmini.course.strip import functions, stubs
+
+
+def appendix(stub: str, name: str) -> str:
+    """All exercises of the file `exercises/name.py`, from its text; the file is read and not run."""
+    tree, waiting, hints = ast.parse(stub), stubs(stub), hints_in(stub)
+    about = first_paragraph(ast.get_docstring(tree) or "")
+    parts = [f"<p>{escape(about)} Write in <code>exercises/{name}.py</code>.</p>"]
+    for node, full in functions(tree):
+        if full in waiting:
+            parts.append(f"<h3><code>{full}</code></h3>{code(signature(node))}{doc(node)}")
+            parts += [folded(hints.pop(key)) for key in list(hints) if plain(key) in plain(full)]
+    parts += [f"<h3><code>{escape(key)}</code></h3>{folded(said)}" for key, said in hints.items()]
+    return "".join(parts)
+
+
+def hints_in(stub: str) -> dict[str, tuple[str, ...]]:
+    """HINTS of an exercise."""
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "HINTS":
+            return dict(ast.literal_eval(node.value))
+    return {}
+
+
+def signature(node) -> str:
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"def {node.name}({ast.unparse(node.args)}){returns}:"
+
+
+def doc(node) -> str:
+    """A docstring: paragraphs flow, formulas that are indented stay as they stand."""
+    parts = (ast.get_docstring(node) or "").split("\n\n")
+    return "".join(
+        f"<pre>{escape(part)}</pre>" if "\n " in f"\n{part}" else f"<p>{flowing(part)}</p>" for part in parts
+    )
+
+
+def flowing(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))
+
+
+def folded(hints: tuple[str, ...]) -> str:
+    rows = "".join(f"<li>{flowing(hint)}</li>" for hint in hints)
+    return f"<details><summary>Hints</summary><ol>{rows}</ol></details>"
+
+
+def first_paragraph(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def plain(name: str) -> str:
+    """`error_feedback` and `ErrorFeedback.encode` have this in common."""
+    return name.replace("_", "").lower()

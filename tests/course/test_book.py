@@ -1,0 +1,259 @@
+"""The book: every lesson, every formula, no request to anywhere; and what a cell leaves stands on its page."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dlmini.course import lessons
+from dlmini.course.book import bind as binding
+from dlmini.course.book import cells, formulas, runs
+from dlmini.course.book.bind import bind
+from dlmini.course.strip import strip, stubs
+
+for needed in binding.NEEDED:
+    pytest.importorskip(needed, reason=f'the book needs {needed}: pip install -e ".[book]"')
+
+PROJECT = Path(__file__).parents[2]
+FETCHED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
+TEX = re.compile(r"\$\$.+?\$\$|\$[^$\n]+?\$", re.S)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+class Seen(HTMLParser):
+    """What a browser would find on a page: places, links, what it fetches, and the words between tags."""
+
+    def __init__(self, file: Path):
+        super().__init__()
+        self.places, self.links, self.fetched, self.words, self.inside = [], [], [], [], []
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if tag == "a" and "href" in given else []
+        self.fetched += [given[FETCHED[tag]]] if given.get(FETCHED.get(tag)) else []
+        if tag in ("pre", "code", "style"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not self.inside:
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """The real course, without running it."""
+    folder = tmp_path_factory.mktemp("book")
+    assert bind(PROJECT, folder, run=False, one_file=True, tell=lambda said: None) == []
+    return folder
+
+
+@pytest.fixture(scope="module")
+def seen(book):
+    return {file.name: Seen(file) for file in sorted(book.glob("*.html"))}
+
+
+def test_every_lesson_has_a_page_beside_index_and_lecturers(seen):
+    names = {f"{it.name}.html" for it in lessons.written(PROJECT / "course")}
+    assert set(seen) == names | {"index.html", "lecturers.html", "book.html"}
+    assert names <= set(seen["index.html"].links)
+
+
+def test_nothing_is_fetched_from_anywhere(book, seen):
+    for name, page in seen.items():
+        assert all(address.startswith("data:") for address in page.fetched), name
+        text = (book / name).read_text(encoding="utf-8")
+        assert not re.search(r"@import|url\(|<script|<link\b", text), name
+
+
+def test_every_link_within_the_book_leads_to_a_place(seen):
+    for name, page in seen.items():
+        for link in page.links:
+            if link.startswith(("http://", "https://", "mailto:")):
+                continue
+            file, _, place = link.partition("#")
+            assert (file or name) in seen, f"{name}: {link}"
+            assert not place or place in seen[file or name].places, f"{name}: {link}"
+
+
+def test_the_single_file_holds_everything_and_no_place_twice(seen):
+    whole = seen["book.html"]
+    assert len(whole.places) == len(set(whole.places))
+    assert all(link.startswith(("#", "http")) for link in whole.links)
+    assert {place for page in seen.values() for place in page.places} == set(whole.places)
+
+
+def test_every_formula_of_the_course_is_drawn(book, seen):
+    """Counted in the sources by another rule than the book's own."""
+    for it in lessons.written(PROJECT / "course"):
+        text = (PROJECT / "course" / f"{it.name}.md").read_text(encoding="utf-8")
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+        page = (book / f"{it.name}.html").read_text(encoding="utf-8")
+        assert len(re.findall(r'class="math (?:inline|block)"', page)) >= len(TEX.findall(text)), it.name
+        assert "$" not in "".join(seen[f"{it.name}.html"].words), it.name
+
+
+def test_every_exercise_stands_in_its_lesson_without_its_solution(book):
+    for file in sorted((PROJECT / "solutions").glob("*.py")):
+        page = book / f"{file.stem}.html"
+        if page.exists():  # a solution may be here before its lesson
+            text = page.read_text(encoding="utf-8")
+            names = stubs(strip(file.read_bytes(), file.name).decode())
+            assert all(f"<h3><code>{name}</code></h3>" in text for name in names), file.name
+            assert "SOLUTION" not in text
+
+
+def test_the_index_says_what_each_lesson_teaches_and_needs(book):
+    text = (book / "index.html").read_text(encoding="utf-8")
+    goals = text.partition("you will be able to</th>")[2].partition("</table>")[0]
+    assert all(f"<td>{it.number}</td>" in goals for it in lessons.written(PROJECT / "course"))
+
+
+@pytest.mark.parametrize(
+    ("tex", "parts"),
+    [
+        (r"\mathbb E", ["𝔼"]),
+        (r"\mathbb R", ["ℝ"]),
+        (r"x^{\mathsf T}", ["𝖳"]),
+        (r"\boxed{x}", ['<mrow class="boxed">']),
+        (r"\mathrm{d}w", ["<mtext>d</mtext>"]),
+        (r"\bar w", ['<mrow class="bar">']),
+        (r"\frac12", ["<mn>1</mn><mn>2</mn>"]),
+        (r"\lfloor a \rfloor", [">⌊</mo>", ">⌋</mo>"]),
+        (r"2 \log p", ['<mn>2</mn><mspace width="0.167em" /><mi>log</mi><mspace width="0.167em" />']),
+    ],
+)
+def test_formulas_use_only_what_browsers_know(tex, parts):
+    drawn = formulas.inline(tex)
+    assert all(part in drawn for part in parts), drawn
+    assert "menclose" not in drawn
+
+
+def test_a_formula_that_stands_alone_may_break_between_its_parts_but_not_within_a_bracket():
+    assert formulas.parts(r"a = b, \qquad c = d") == ["a = b,", "c = d"]
+    assert formulas.parts(r"\boxed{a \qquad b}") == [r"\boxed{a \qquad b}"]
+    assert formulas.alone(r"a \qquad b").count("<math") == 2
+
+
+@pytest.mark.parametrize("tex", [r"\nonsense x", r"\frac{1}", r"\left( x"])
+def test_a_formula_that_cannot_be_read_is_named(tex):
+    with pytest.raises(ValueError, match=r"the formula \$") as error:
+        formulas.inline(tex)
+    assert tex in str(error.value)
+
+
+def test_what_is_live_leaves_its_picture_or_a_sentence():
+    widget = {cells.WIDGET: {}, "text/plain": "Desk()"}
+    assert cells.displayed(widget) == '<p class="live">Live in the notebook.</p>'
+    assert PIXEL in cells.displayed(widget | {"image/png": PIXEL})
+    film = f'<link href="https://example.org/x.css"><img src="data:image/png;base64,{PIXEL}"><script>play()</script>'
+    shown = cells.displayed({"text/html": film, "text/plain": "Film()"})
+    assert PIXEL in shown
+    assert "Live" in shown
+    assert not {"<script", "https:"} & set(re.findall(r"<script|https:", shown))
+
+
+def test_what_is_printed_bit_by_bit_is_one_text_and_warnings_are_left_out():
+    said = [
+        ("stdout", "one\n"),
+        ("stdout", "two\n"),
+        ("stderr", "beware\n"),
+        ("stdout", "at /tmp/ipykernel_7/42.py:3\n"),
+    ]
+    left = [{"output_type": "stream", "name": name, "text": text} for name, text in said]
+    assert cells.outputs(left) == '<pre class="printed">one\ntwo</pre><pre class="printed">at cell:3</pre>'
+
+
+LESSON = """# 00 · {title}
+
+What is two and two, and does $x^2$ know?
+
+```{{code-cell}} ipython3
+{code}
+```
+
+```{{code-cell}} ipython3
+print("after", 1 + 1)
+```
+"""
+DRAWN = f"""from dlmini import profile
+print("<sum>", profile.pick(400, 4) + 1)
+from IPython.display import Image
+from base64 import b64decode
+Image(b64decode("{PIXEL}"))"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A course of two lessons: one that draws, one that fails."""
+    root = tmp_path / "clone"
+    for part in ("course", "solutions"):
+        (root / part).mkdir(parents=True)
+    shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", root / "solutions" / "00_draws.py")
+    for name, text in {
+        "SYLLABUS": "# Syllabus",
+        "LECTURERS": "# Guide",
+        "index": "# Small\n\n<!-- lessons -->",
+    }.items():
+        (root / "course" / f"{name}.md").write_text(text, encoding="utf-8")
+    for name, code in {"00_draws": DRAWN, "01_fails": "1 / 0"}.items():
+        text = LESSON.format(title=name[3:], code=code)
+        (root / "course" / f"{name}.md").write_text(text, encoding="utf-8")
+    return root
+
+
+def test_outputs_stand_on_the_page_and_a_lesson_that_fails_does_not_lose_the_rest(small, tmp_path, monkeypatch):
+    told, folder = [], tmp_path / "book"
+    failures = bind(small, folder, tell=told.append)
+    assert failures == ["01_fails: code cell 1 of 2 ended with ZeroDivisionError: division by zero"]
+    assert len(told) == 2
+    drawn = (folder / "00_draws.html").read_text(encoding="utf-8")
+    assert '<pre class="printed">&lt;sum&gt; 5</pre>' in drawn
+    assert f'<img src="data:image/png;base64,{PIXEL}"' in drawn
+    failed = (folder / "01_fails.html").read_text(encoding="utf-8")
+    assert "This cell ended with ZeroDivisionError: division by zero. The cells after it were not run." in failed
+    assert "after 2" not in failed
+    assert "after 2" in drawn
+
+    ran = []
+    monkeypatch.setattr(runs, "executed", lambda book, *_: ran.append(book.cells[0].source) or "")
+    assert bind(small, folder, tell=told.append) == []
+    assert ["fails" in text for text in ran] == [True], "only what failed is run again"
+    assert (folder / "00_draws.html").read_text(encoding="utf-8") == drawn
+
+
+def test_a_formula_that_cannot_be_read_is_told_with_its_lesson(small, tmp_path):
+    file = small / "course" / "01_fails.md"
+    file.write_text(file.read_text(encoding="utf-8").replace("x^2", r"\nonsense"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"course/01_fails\.md: the formula \$\\nonsense\$"):
+        bind(small, tmp_path / "book", run=False, tell=lambda said: None)
+
+
+def test_outputs_are_kept_for_the_same_notebook_solutions_and_profile_only(small):
+    text = json.dumps({"cells": []})
+    marks = [runs.fingerprint(text, small / "solutions", profile) for profile in ("fast", "normal")]
+    (small / "solutions" / "00_draws.py").write_text("x = 1\n", encoding="utf-8")
+    marks += [runs.fingerprint(said, small / "solutions", "fast") for said in (text, text + " ")]
+    assert len(set(marks)) == 4
+
+
+def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
+    from dlmini.cli import app
+
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    refused = CliRunner().invoke(app, ["course", "book", str(tmp_path / "taken"), "--no-run"])
+    assert "is a file; name a folder" in str(refused.exception)
+    refused = CliRunner().invoke(app, ["course", "book", str(tmp_path), "--profile", "slow"])
+    assert "use one of normal, fast" in str(refused.exception)
+    monkeypatch.setattr(binding, "NEEDED", ("no_such_library",))
+    with pytest.raises(ImportError, match=r'no_such_library: pip install -e "\.\[book\]"'):
+        bind(PROJECT, tmp_path, run=False)
