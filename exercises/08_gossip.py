@@ -10,7 +10,8 @@ HINTS = {
     "mixing_matrix": (
         "Count first: how many neighbours has each worker? np.bincount over all ends of all edges counts them.",
         "Both ends of an edge get the same share, 1 / (1 + the larger of their two degrees): so K is symmetric.",
-        "What a row does not give away stays with its owner: K[i, i] = 1 - the sum of the other entries of row i.",
+        "What a row does not give away stays with its owner: K[i, i] = 1 - the sum of the other entries of row i. "
+        "There may be no edges at all: np.bincount(np.array(edges, int).reshape(-1), minlength=size) bears that.",
     ),
     "spectral_gap": (
         "np.linalg.eigvals returns all eigenvalues. They may be negative or complex: what counts is their size.",

@@ -77,7 +77,8 @@ def one_bit(u: np.ndarray, unsaid: np.ndarray) -> tuple[np.ndarray, float, float
 
         p = u + unsaid;    bits_i = 1 where p_i >= 0, else 0 (uint8)
         high, low: the means of the p_i with bit 1, and of those with bit 0 (0.0 if there are none)
-    The other side reads high where the bit is 1, else low. The new unsaid is what it does not read: p - decoded.
+    The other side reads high where the bit is 1, else low. The new unsaid is what it does not read: p - decoded,
+    in the type of u.
     """
     ### BEGIN SOLUTION
     p = u + unsaid

@@ -15,7 +15,7 @@ HINTS = {
     "adaptive_threshold": (
         "How many numbers are to pass? round(keep * len(u)), but at least one. Which magnitude is the last of them?",
         "Sort all magnitudes: the count-th from the top is the threshold. Nothing has to be interpolated.",
-        "count = max(1, round(keep * len(u))); tau = float(np.sort(np.abs(u))[-count]).",
+        "count = max(1, round(keep * len(u))); tau = float(np.sort(np.abs(u))[-count]); and 0.0 for an empty u.",
     ),
     "error_feedback": (
         "p is the update plus what was left unsaid. Choose from p, not from the update.",

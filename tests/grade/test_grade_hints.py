@@ -6,6 +6,7 @@ from grade_course import LESSONS, solution, stub
 from dlmini.grade import tasks
 from dlmini.grade.check import check, cool
 from dlmini.grade.hints import folded, hints
+from dlmini.grade.lesson import VISIBLE
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -53,6 +54,11 @@ def test_hints_wait_under_what_is_not_done_and_leave_when_it_is(tmp_path):
         shown = check("03.bsp_step", folder=tmp_path)._repr_html_()
         assert shown.count("<details") == 3
         file.write_text(solution("03_data_parallelism"), encoding="utf-8")
-        assert "<details" not in check("03.bsp_step", folder=tmp_path)._repr_html_()
+        done = check("03.bsp_step", folder=tmp_path)
+        assert "<details" not in done._repr_html_()
+        hidden = [test for test in tasks.lesson("03").tests if test.task == "bsp_step" and test.visibility != VISIBLE]
+        for said in (repr(done), done._repr_html_()):
+            assert f"Grading has {len(hidden)} more test" in said
+        assert "Grading has" not in shown
     finally:
         cool()

@@ -101,6 +101,8 @@ def fitted(case, found) -> None:
     ):
         raise Wrong(f"found {short(pair)}, expected a pair (alpha, beta).")
     scale = float(np.abs(case.args[1]).mean())
+    if np.allclose(np.array(pair, float), case.truth[::-1], rtol=1e-6, atol=0):
+        raise Wrong("alpha and beta have changed places: expected the pair (alpha, beta), latency first.")
     if not abs(float(pair[0]) - case.truth[0]) <= 1e-6 * scale:
         raise Wrong(f"alpha is {float(pair[0]):.6g} s, expected {case.truth[0]:.6g} s.")
     number(pair[1], case.truth[1], "beta, in seconds per byte", relative=1e-6)

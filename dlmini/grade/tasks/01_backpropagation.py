@@ -50,7 +50,16 @@ def rounded_layers(coin):
 def slopes_of_a_layer(case, found, compare, **how) -> None:
     values = several(found.value, 3, "three arrays (dx, dw, db)")
     for value, truth, name in zip(values, case.truth, ("dx", "dw", "db"), strict=True):
+        if times(len(case.args[0]), value, truth):
+            raise Wrong(f"{name} is the mean over the batch, expected the sum: dy has the 1/B of the loss in it.")
         compare(value, truth, name, **how)
+
+
+def times(B: int, value, other) -> bool:
+    """Whether the other array is B times this one: somebody took a mean, somebody else a sum."""
+    floats = all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in (value, other))
+    alike = floats and value.shape == other.shape
+    return bool(alike and B > 1 and other.any() and np.allclose(B * value, other, rtol=1e-5, atol=0))
 
 
 @lesson.test("linear_backward", points=1, cases=layers)
@@ -123,6 +132,8 @@ def loss_and_slope(case, found) -> None:
     truth_loss, truth_slope = case.truth
     relative = 1e-9 if truth_slope.dtype == np.float64 else 1e-5
     number(loss, truth_loss, "the loss", relative)
+    if times(len(case.args[0]), truth_slope, slope):
+        raise Wrong("the slope is p - y, B times too large: the loss is the mean over the batch, so divide by B.")
     array(slope, truth_slope, "the slope")
     close(slope, truth_slope, "the slope", terms=8)
 

@@ -106,11 +106,22 @@ def chunk(x, c: int, size: int):
 def own_chunks(case, found) -> None:
     for rank, value in enumerate(found.values):
         c = (rank + 1) % case.size
+        other = another_chunk(value, c, case)
+        if other is not None:
+            raise Wrong(f"rank {rank} of {case.size} returned chunk {other} of the sum, expected chunk {c}.")
         same(
             value,
             chunk(case.truth, c, case.size),
             f"rank {rank} of {case.size}, chunk {c} of {len(case.truth)} numbers",
         )
+
+
+def another_chunk(value, mine: int, case) -> int | None:
+    """The number of the chunk that this is, if it is one, complete, but not `mine`."""
+    parts = [chunk(case.truth, c, case.size) for c in range(case.size)]
+    if not isinstance(value, np.ndarray) or not value.size or np.array_equal(value, parts[mine]):
+        return None
+    return next((c for c, part in enumerate(parts) if np.array_equal(value, part)), None)
 
 
 def whole_vectors(case, found) -> None:

@@ -125,6 +125,8 @@ def stepped(case, found) -> None:
     """Workers hold all of the new weights, servers their shard."""
     servers, length = case.args[0][1], len(case.truth)
     workers = case.size - servers
+    if workers > 1 and stepped_by_sum(case, found.values[0], workers):
+        raise Wrong(f"the step is {workers} times too long: against the sum of the gradients, not against their mean.")
     for rank, value in enumerate(found.values):
         if rank < workers:
             same(value, case.truth, f"worker {rank} of {workers}", parts=servers)
@@ -132,6 +134,13 @@ def stepped(case, found) -> None:
             k = rank - workers
             shard = case.truth[k * length // servers : (k + 1) * length // servers]
             same(value, shard, f"server {k} of {servers}, with {workers} workers")
+
+
+def stepped_by_sum(case, value, workers: int) -> bool:
+    """Whether somebody forgot to divide by the number of workers."""
+    w = np.concatenate([args[0] for args in case.args[workers:]])
+    too_far = w - workers * (w - case.truth)
+    return isinstance(value, np.ndarray) and np.array_equal(value, too_far) and not np.array_equal(w, case.truth)
 
 
 @lesson.test("push_pull", points=2, cases=few)

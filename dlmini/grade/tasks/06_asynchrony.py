@@ -102,7 +102,7 @@ def applied(case, found) -> None:
 
 @lesson.test("apply_push", points=2, cases=fresh_and_old)
 def an_old_push_counts_less(case, found):
-    """A push that is s steps old is divided by s, and the version grows by one."""
+    """A push that is s = 1, 2 or 4 steps old is divided by s, and the version grows by one."""
     applied(case, found)
 
 

@@ -57,13 +57,14 @@ def shaken(coin):
 
 def means(case, found) -> None:
     steps, rows = case.args[0][2].shape
+    terms = 8 * steps * (rows + len(case.truth)) * case.size
     for rank, value in enumerate(found.values):
-        close(value, case.truth, f"rank {rank} of {case.size}", terms=8 * steps * (rows + len(case.truth)) * case.size)
+        close(value, case.truth, f"rank {rank} of {case.size}, {steps} batch{'es' * (steps > 1)} each", terms=terms)
 
 
 @lesson.test("local_round", points=2, cases=few, collectives=True)
 def steps_alone_then_the_mean(case, found):
-    """Each rank steps once per batch of its own; all return the mean of their weights."""
+    """Each rank steps alone, once per batch of its own; only then all take the mean of their weights."""
     means(case, found)
 
 

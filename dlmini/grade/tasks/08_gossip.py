@@ -126,7 +126,7 @@ def gap(case, found) -> None:
 
 @lesson.test("spectral_gap", points=1, cases=friendly)
 def one_minus_the_second_eigenvalue(case, found):
-    """1 minus the second largest eigenvalue of a symmetric matrix."""
+    """1 minus the second largest |eigenvalue|: symmetric matrices whose large eigenvalues are positive."""
     gap(case, found)
 
 
@@ -178,7 +178,7 @@ def plain(value):
 
 @lesson.test("partners", points=1, cases=meetings((5, 9), 3))
 def the_two_at_distance_s(case, found):
-    """In round t the partners are those at distance s = 1 + t, to the left and to the right."""
+    """Partners are the two at distance s = 1, 2, ..., size // 2, then 1 again: groups of 5 and of 9."""
     met(case, found)
 
 
@@ -255,7 +255,7 @@ def mixture(case, found) -> None:
 
 @lesson.test("gossip_step", points=2, cases=rings)
 def every_rank_returns_its_mixture(case, found):
-    """Rank r returns row r of K @ X."""
+    """Rank r returns row r of K @ X: rings, where whoever hears me is heard by me."""
     mixture(case, found)
 
 

@@ -22,8 +22,8 @@ def several(value, count: int, names: str) -> tuple:
 
 def levels_and_scale(case, found) -> None:
     q, m = several(found.value, 2, "a pair (q, m)")
-    same(q, case.truth[0], "q")
     number(m, case.truth[1], "the scale m", relative=1e-6)
+    same(q, case.truth[0], f"q, for levels = {case.args[1]}")
 
 
 # ---- quantize: the truth number by number, in double precision ----
@@ -94,7 +94,7 @@ def stream(coin, n: int, bits: int, repeat: int = 1) -> Call:
 @lesson.test("pack_bits", points=1, cases=lambda coin: (stream(coin, n, bits) for n, bits in ((8, 1), (6, 4), (12, 2))))
 def whole_bytes_are_filled(case, found):
     """Signs, halves and quarters of bytes are put end to end, the lowest bit first."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} numbers of {case.args[1]} bits")
+    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
 
 
 @lesson.test(
@@ -105,7 +105,7 @@ def whole_bytes_are_filled(case, found):
 )
 def numbers_cross_the_edges_of_bytes(case, found):
     """3, 5, 6 or 7 bits do not divide 8: numbers lie across two bytes, and no bit is wasted between them."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} numbers of {case.args[1]} bits")
+    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
 
 
 @lesson.test(
@@ -116,7 +116,7 @@ def numbers_cross_the_edges_of_bytes(case, found):
 )
 def the_last_byte_is_filled_up_with_zeros(case, found):
     """ceil(n bits / 8) bytes for any n, also for none and for one; 8 bits stay as they are."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} numbers of {case.args[1]} bits")
+    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
 
 
 # ---- qsgd: given chance, every level is certain ----

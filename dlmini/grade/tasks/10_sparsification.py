@@ -36,13 +36,13 @@ def picking(coin, n: int, k: int, dtype="f4", equal: bool = False, side: int = 0
 
 def places_and_values(case, found) -> None:
     index, values = pair(found.value, "a pair (index, values)")
-    same(index, case.truth[0], "index")
+    same(index, case.truth[0], f"index, for k = {case.args[1]}")
     same(values, case.truth[1], "values")
 
 
 @lesson.test("top_k", points=1, cases=lambda coin: (picking(coin, 20, k) for k in (1, 4, 9)))
 def the_largest_magnitudes_are_sent(case, found):
-    """The k numbers of largest magnitude, with their places in ascending order (int32)."""
+    """The k numbers of largest magnitude, none of them equal, with their places in ascending order (int32)."""
     places_and_values(case, found)
 
 
@@ -135,7 +135,7 @@ def spoken(coin, rounds: int, n: int, k: int, dtype="f4", repeat: int = 1) -> Ca
 
 def books(case, found) -> None:
     sent, unsaid = pair(found.value, "a pair (sent, unsaid)")
-    same(sent, case.truth[0], "what was sent, by round,")
+    same(sent, case.truth[0], "what was sent, [round, place]")
     same(unsaid, case.truth[1], "unsaid")
 
 
@@ -188,7 +188,7 @@ def everywhere(case, found) -> None:
 
 @lesson.test("sparse_allreduce", points=2, cases=lambda coin: (world(coin, n, 12, 3) for n in (2, 3, 4)))
 def every_rank_returns_the_sum(case, found):
-    """The sum of all ranks' sparse vectors, dense, on every rank."""
+    """The sum of all ranks' sparse vectors, dense, on every rank: whole numbers, which any order adds up alike."""
     everywhere(case, found)
 
 
