@@ -7,8 +7,9 @@ BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 
 
 def unit(largest: float, units=SECONDS) -> tuple[float, str]:
-    """The unit in which `largest` is at least 1: (its size, its name)."""
-    return next(((size, name) for size, name in units if largest >= size), units[-1] if largest else units[0])
+    """The unit in which `largest` is at least 1: (its size, its name). Nothing is counted in whole ones."""
+    fits = (it for it in units if largest >= it[0]) if largest else (it for it in units if it[0] == 1)
+    return next(fits, units[-1])
 
 
 def said(value: float, units=SECONDS) -> str:

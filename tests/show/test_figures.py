@@ -15,6 +15,7 @@ from dlmini.comm.schedules import ring, tree
 from dlmini.events import Fault, Measured, Round, Span
 from dlmini.show.learning import points, reached
 from dlmini.show.palette import PHASE, settings
+from dlmini.show.units import BYTES, SECONDS, said
 from dlmini.sim import Cluster, Simulated
 from dlmini.topology import spectral_gap
 
@@ -262,3 +263,17 @@ def test_a_figure_shows_itself_in_a_notebook_without_pyplot():
 def test_a_name_that_is_not_there_lists_those_that_are():
     with pytest.raises(AttributeError, match="timeline"):
         _ = show.nonsense
+
+
+@pytest.mark.parametrize(
+    ("value", "units", "words"),
+    [
+        (0, BYTES, "0 bytes"),
+        (0, SECONDS, "0 s"),
+        (12, BYTES, "12 bytes"),
+        (2.5e6, BYTES, "2.5 MB"),
+        (4e-12, SECONDS, "0.004 ns"),
+    ],
+)
+def test_numbers_come_in_the_unit_that_people_would_use(value, units, words):
+    assert said(value, units) == words
