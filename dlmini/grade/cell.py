@@ -11,7 +11,8 @@ from contextlib import suppress
 import psutil
 
 from dlmini.grade.limits import Limits
-from dlmini.grade.patient import Lost, PatientPipes
+from dlmini.grade.patient import Lost, Over, PatientPipes
+from dlmini.grade.pipes import OVER
 from dlmini.grade.plain import Garbled
 from dlmini.grade.sandbox import ENVIRONMENT
 
@@ -51,23 +52,29 @@ class Cell:
             self.ready = self.pipes.hear()[0] == "ready"
         except (Lost, Garbled) as error:
             self.kill()
-            said = self.process.stderr.read(2000).decode("utf-8", "replace").strip()
-            raise Broken(f"a runner did not start: {said or error}") from error
+            raise Broken(f"a runner did not start: {self.pipes.mutter()[-2000:] or error}") from error
 
     def begin(self, case: dict, deadline: float) -> None:
         """Hand over a case; from now on `hear` gives what the student's side says about it."""
         self.nonce, self.over, self.pipes.deadline = secrets.token_bytes(8), False, deadline
+        self.pipes.nonce = self.nonce
         self.pipes.say({**case, "nonce": self.nonce})
 
     def say(self, *value) -> None:
         self.pipes.say(*value)
 
     def hear(self) -> tuple:
-        """The next thing said about the present case; what belongs to another case is not heard."""
+        """The next thing said about the present case; what belongs to another case is not heard.
+
+        Only the host can say that it is over; a student's program that says so is not heard, either.
+        """
         while True:
-            nonce, *found = self.pipes.hear()
-            if nonce == self.nonce and found and type(found[0]) is str:
-                self.over = found[0] == "over"
+            try:
+                nonce, *found = self.pipes.hear()
+            except Over as last:
+                self.over = True
+                return (OVER, *last.args)
+            if nonce == self.nonce and found and type(found[0]) is str and found[0] != OVER:
                 return tuple(found)
 
     def stop(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 LOOK = 0.05  # seconds between two looks at how many processes there are
 DEATH = 1  # PR_SET_PDEATHSIG
+DUMPABLE = 4  # PR_SET_DUMPABLE
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>: orphans of my descendants become my children
 
 
@@ -24,6 +25,12 @@ def die_with_parent() -> None:
     """Be killed when the parent ends, however that comes. A change of user id takes this back, so call it after one."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DEATH, signal.SIGKILL, 0, 0, 0)
+
+
+def be_private() -> None:
+    """Let no process of the same user look into this one or its pipes, not even its own children."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
 
 
 def outlast(pid: int, most: int) -> tuple:

@@ -1,4 +1,8 @@
-"""Two pipes between a judge and a runner, seen from the judge: patient until a deadline, and trusting nothing."""
+"""Pipes between a judge and a runner, seen from the judge: patient until a deadline, and trusting nothing.
+
+Frames come from whoever runs the student's code. That a case is over is said on another pipe, which only the runner's
+host has; it is believed once all frames that came before it have been read.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ import os
 import select
 import threading
 import time
+from contextlib import suppress
 
+from dlmini.grade.pipes import OVER
 from dlmini.grade.plain import HEAD, frame, lengths, strict
 
+MOST = 1 << 16  # bytes of standard error that are kept
 ENDED = "your program ended without an answer."
 
 
@@ -20,16 +27,23 @@ class Late(Lost):
     """It hung, or used up its time."""
 
 
+class Over(Exception):
+    """The host's last word about a case: its exit code, and seconds of processor time."""
+
+
 class PatientPipes:
-    """Frames in, frames out, until `deadline` (of time.monotonic). Afterwards, and when the other side ends, Lost."""
+    """Frames in, frames out, until `deadline` (of time.monotonic). Afterwards, and when the other side ends, Lost.
+
+    `nonce` is that of the present case.
+    """
 
     def __init__(self, process, deadline: float):
-        self.process, self.deadline = process, deadline
-        self.inn, self.out = process.stdout.fileno(), process.stdin.fileno()
-        self.came, self.polls = bytearray(), {}
+        self.process, self.deadline, self.nonce = process, deadline, b""
+        self.inn, self.out, self.aside = (p.fileno() for p in (process.stdout, process.stdin, process.stderr))
+        self.came, self.muttered, self.hung_up, self.polls = bytearray(), bytearray(), False, {}
         if os.name == "posix":
-            os.set_blocking(self.inn, False)
-            os.set_blocking(self.out, False)
+            for pipe in (self.inn, self.out, self.aside):
+                os.set_blocking(pipe, False)
 
     def say(self, *value) -> None:
         data = memoryview(frame(value))
@@ -38,11 +52,12 @@ class PatientPipes:
                 try:
                     data = data[os.write(self.out, data) :]
                 except BlockingIOError:
-                    self._wait(self.out, select.POLLOUT)
+                    self._wait((self.out, select.POLLOUT))
         except OSError as error:
             raise Lost(ENDED) from error
 
     def hear(self) -> tuple:
+        """The next frame; or Over, if the case is over and there is none left."""
         if time.monotonic() > self.deadline:
             raise Late("no answer in time: it waits, or sleeps, for ever.")
         whole, toc = lengths(self._exactly(HEAD.size))
@@ -62,18 +77,45 @@ class PatientPipes:
         if os.name != "posix":
             return self._some_with_alarm()
         while True:
+            last = self._last_word()  # asked first: what was said before it is read below
             try:
                 return os.read(self.inn, 1 << 18)
             except BlockingIOError:
-                self._wait(self.inn, select.POLLIN)
+                if last is not None:
+                    self.came.clear()  # half a frame of somebody who is no more
+                    raise last from None
+                if self.hung_up:
+                    raise Lost(ENDED) from None
+                self._wait((self.inn, select.POLLIN), (self.aside, select.POLLIN))
 
-    def _wait(self, fd: int, event: int) -> None:
-        """Until a pipe is ready, or the deadline has passed."""
-        if fd not in self.polls:
-            self.polls[fd] = select.poll()
-            self.polls[fd].register(fd, event)
+    def _last_word(self) -> Over | None:
+        """What the host has said about the present case."""
+        self.mutter()
+        *lines, rest = bytes(self.muttered).split(b"\n")
+        mine = [line for line in lines if line.startswith(f"{OVER} {self.nonce.hex()} ".encode())]
+        if not mine or not self.nonce:
+            return None
+        self.muttered[:] = rest
+        _, _, code, cpu = mine[-1].split()
+        return Over(int(code), float(cpu))
+
+    def mutter(self) -> str:
+        """What came on standard error and was about no case, such as why an interpreter does not start."""
+        with suppress(BlockingIOError):
+            while part := os.read(self.aside, 4096):
+                self.muttered += part
+                del self.muttered[:-MOST]
+            self.hung_up = True
+        return self.muttered.decode("utf-8", "replace").strip()
+
+    def _wait(self, *events: tuple[int, int]) -> None:
+        """Until one of the pipes is ready, or the deadline has passed."""
+        if events not in self.polls:
+            self.polls[events] = select.poll()
+            for fd, event in events:
+                self.polls[events].register(fd, event)
         left = self.deadline - time.monotonic()
-        if left <= 0 or not self.polls[fd].poll(left * 1000):
+        if left <= 0 or not self.polls[events].poll(left * 1000):
             raise Late("no answer in time: it waits, or sleeps, for ever.")
 
     def _some_with_alarm(self) -> bytes:

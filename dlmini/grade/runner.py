@@ -1,8 +1,9 @@
 """The student's side: a process in a sandbox that holds the student's code and answers cases.
 
 The process itself (the *host*) never runs the student's code. For each case it forks a child, which does, talks to the
-judge over the same two pipes, answers, and ends; then the host ends whatever the child has left behind. So no case can
-change the next one, and nothing but the case's own input is there to be found: no tests, no expected values.
+judge over the same two pipes, answers, and ends; then the host ends whatever the child has left behind, and only then
+tells the judge, by a pipe that no child has, that the case is over. So no case can change the next one, and nothing but
+the case's own input is there to be found: no tests, no expected values.
 
 Where processes cannot be forked, the host itself runs one case and then ends.
 """
@@ -19,7 +20,7 @@ import numpy as np  # the child needs it, and a fork gets it for nothing
 from dlmini.grade.landlock import confine
 from dlmini.grade.limits import Limits, bind, bind_time
 from dlmini.grade.namespaces import unshared
-from dlmini.grade.orphans import adopt, die_with_parent, end_children, outlast
+from dlmini.grade.orphans import adopt, be_private, die_with_parent, end_children, outlast
 from dlmini.grade.pipes import BlockingPipes
 from dlmini.grade.program import load, quiet
 from dlmini.grade.remote import RemoteComm
@@ -42,6 +43,7 @@ def main() -> None:
     if settings.get("read"):
         confine(settings["read"], settings["listed"])
     adopt()
+    be_private()
     bind(limits, settings["processes"])
     pipes.say("ready", np.__version__)
     while (said := pipes.hear()) is not None:
@@ -61,7 +63,7 @@ def host(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         child(pipes, limits, case)
     _, status, used = outlast(pid, limits.processes)
     end_children(pid)
-    pipes.say(case["nonce"], "over", os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
+    pipes.over(case["nonce"], os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
     return None
 
 

@@ -57,6 +57,7 @@ def test_an_adversary_is_contained_and_gains_nothing(file, sandbox):
     )
     wanted = COSTS if "Costs are counted" in source else SHORT[lesson.number]
     tests = [t for t in lesson.tests if t.name in wanted or (LONG and wanted is not COSTS)]
+    tests = tests if LONG or "Takes two tests" not in source else lesson.of("shard")[:2]
     before = {p.pid for p in left_behind()}
     with Cells(sandbox, lesson.limits) as cells:
         verdicts = [Examiner(lesson, source, cells).examine(test, seed=3) for test in tests]

@@ -1,4 +1,7 @@
-"""Speaks the judge's own protocol: guesses, stale answers, an early end, and answers to questions not asked yet."""
+"""Speaks the judge's own protocol: guesses, stale answers, an early end, and answers to questions not asked yet.
+
+Takes two tests: the second one's question must not reach who was asked the first.
+"""
 
 import sys
 
