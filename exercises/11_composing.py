@@ -1,0 +1,66 @@
+"""Exercise 11: composing. Say what a plan costs, and choose one for a network that nobody has seen.
+
+Write three functions, then run `check("11.traffic")` and its like in the notebook, or `dlmini check 11` in a terminal.
+
+A plan is a dict:
+    name        a string
+    whom        "ring" (all-reduce), "gossip", or "star" (worker 0 also serves)
+    partners    gossip: to how many others each worker sends
+    period      steps between two exchanges
+    kept        the share of numbers that is sent; 1.0: the whole vector
+    curve       a list of (steps, accuracy): what the plan has learned after so many steps of a worker
+A network is a dict: latency (s), bandwidth (bytes/s), shared (True: one channel for all; False: a cable for each).
+"""
+
+HINTS = {
+    "traffic": (
+        "A vector has S = 4 * size bytes. A packet has Q = S if kept == 1, else 4 + 8 * max(1, round(kept * size)).",
+        "A row of the lesson's table for each `whom`; the ring has two rows: whole vectors are added on the way "
+        "(kept == 1), sparse packets are gathered. The star sends Q there and S back. One worker alone sends nothing.",
+        "ring, whole: 2(N-1), 2(N-1)/N S, 2(N-1) S; gathered: N-1, (N-1) Q, N(N-1) Q; gossip: 1, k Q, N k Q; "
+        "star: 2, and (N-1)(Q+S) twice.",
+    ),
+    "run_seconds": (
+        "Computing is steps * step. How many exchanges are there, and what does each cost?",
+        "There are steps / period exchanges. Each takes latencies * latency + bytes / bandwidth, by your traffic.",
+        "bytes are those in all if network['shared'], else those of the busiest port.",
+    ),
+    "choose_plan": (
+        "Every point (steps, accuracy) of every curve is an offer. Work out its seconds and its megabytes.",
+        "Seconds by your run_seconds; megabytes are steps / period times the bytes in all / 1e6. Keep the offers that "
+        "are within both budgets, and take the one with the highest accuracy, of equal ones the quickest.",
+        "Put (accuracy, -seconds, name, steps) in a list and take max(offers, key=lambda o: o[:2]): of equal keys max "
+        "takes the first. If nothing fits, min of all offers by seconds.",
+    ),
+}
+
+
+def traffic(plan: dict, workers: int, size: int) -> tuple[float, float, float]:
+    """One exchange of vectors of `size` float32 numbers: (latencies in a row, bytes at the busiest port, bytes in all).
+
+    A whole vector has 4 bytes per number; a sparse packet 4, and 8 for each of round(kept * size) numbers, at least
+    one. The star's way back is always a whole vector. The busiest port of the star carries both ways, one after the
+    other. partners is less than workers; one worker alone sends nothing.
+    """
+    raise NotImplementedError("not done yet: traffic")
+
+
+def run_seconds(plan: dict, network: dict, workers: int, size: int, step: float, steps: int) -> float:
+    """Seconds of `steps` steps (a multiple of the period) of `step` seconds each, with an exchange after every period.
+
+    All begin every exchange together. Bytes pass one after another: those of the busiest port or, on a shared network,
+    all there are.
+    """
+    raise NotImplementedError("not done yet: run_seconds")
+
+
+def choose_plan(
+    plans: list[dict], network: dict, workers: int, size: int, step: float, deadline: float, megabytes: float
+) -> tuple[str, int]:
+    """(name, steps): which plan to run, and for how many steps; one of the points of its curve.
+
+    The most accurate of all points that end by the deadline (seconds) and send no more than `megabytes` (millions of
+    bytes, by all workers together, in all). Of equally accurate ones the quickest, then the first in the list. If
+    nothing is within both budgets: the point that takes the fewest seconds.
+    """
+    raise NotImplementedError("not done yet: choose_plan")
