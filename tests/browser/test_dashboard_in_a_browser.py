@@ -69,17 +69,20 @@ def test_in_lesson_11_configurations_are_drawn_over_each_other(lab, shots):
         visitor = Visitor(view)
         visitor.opens_the_dashboard()
         visitor.press("Start")
-        visitor.counts("points", 3)
+        visitor.reads("every 16 steps (Local-SGD) · changing partners (gossip) · the largest 5 % (threshold)")
+        visitor.counts("points", 5)
         visitor.press("Stop")
         visitor.sees("ended")
-        for option in ("every 16 steps (Local-SGD)", "changing partners (gossip)", "the largest 5 % (threshold)"):
+        visitor.expect(view.get_by_role("button", name="Start", exact=True)).to_be_enabled()
+        for option in ("every 4 steps (Local-SGD)", "everybody (all-reduce)", "in full (float32)"):
             visitor.chooses(option)
         visitor.press("Start")
         visitor.counts("runs", 2)
-        visitor.counts("points", 3)
-        visitor.reads("every 16 steps (Local-SGD) · changing partners (gossip) · the largest 5 % (threshold)")
+        visitor.reads("every 4 steps (Local-SGD) · everybody (all-reduce) · in full (float32)")
+        visitor.counts("points", 5)
         visitor.press("Stop")
         visitor.sees("ended")
+        visitor.expect(view.get_by_role("button", name="Kill", exact=True)).to_be_disabled()
         view.screenshot(path=shots / "composed.png")
 
 
