@@ -56,8 +56,8 @@ class Cell:
 
     def begin(self, case: dict, deadline: float) -> None:
         """Hand over a case; from now on `hear` gives what the student's side says about it."""
-        self.nonce, self.over, self.pipes.deadline = secrets.token_bytes(8), False, deadline
-        self.pipes.nonce = self.nonce
+        self.nonce, self.over = secrets.token_bytes(8), False
+        self.pipes.turn_to(self.nonce, deadline)
         self.pipes.say({**case, "nonce": self.nonce})
 
     def say(self, *value) -> None:

@@ -32,10 +32,7 @@ class Over(Exception):
 
 
 class PatientPipes:
-    """Frames in, frames out, until `deadline` (of time.monotonic). Afterwards, and when the other side ends, Lost.
-
-    `nonce` is that of the present case.
-    """
+    """Frames in, frames out, until `deadline` (of time.monotonic). Afterwards, and when the other side ends, Lost."""
 
     def __init__(self, process, deadline: float):
         self.process, self.deadline, self.nonce = process, deadline, b""
@@ -44,6 +41,11 @@ class PatientPipes:
         if os.name == "posix":
             for pipe in (self.inn, self.out, self.aside):
                 os.set_blocking(pipe, False)
+
+    def turn_to(self, nonce: bytes, deadline: float) -> None:
+        """From now on it is about another case: what was said about those before is forgotten."""
+        self.nonce, self.deadline = nonce, deadline
+        self.muttered.clear()
 
     def say(self, *value) -> None:
         data = memoryview(frame(value))
@@ -89,15 +91,11 @@ class PatientPipes:
                 self._wait((self.inn, select.POLLIN), (self.aside, select.POLLIN))
 
     def _last_word(self) -> Over | None:
-        """What the host has said about the present case."""
+        """What the host has said about the present case. It stays said."""
         self.mutter()
-        *lines, rest = bytes(self.muttered).split(b"\n")
-        mine = [line for line in lines if line.startswith(f"{OVER} {self.nonce.hex()} ".encode())]
-        if not mine or not self.nonce:
-            return None
-        self.muttered[:] = rest
-        _, _, code, cpu = mine[-1].split()
-        return Over(int(code), float(cpu))
+        _, said, rest = self.muttered.rpartition(f"\n{OVER} {self.nonce.hex()} ".encode())
+        code, _, cpu = rest.partition(b"\n")[0].partition(b" ")
+        return Over(int(code), float(cpu)) if said and b"\n" in rest else None
 
     def mutter(self) -> str:
         """What came on standard error and was about no case, such as why an interpreter does not start."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from grade_course import solution
+from grade_course import solution, stub
 
 from dlmini.grade import tasks
 from dlmini.grade.cells import Cells
@@ -80,3 +80,15 @@ def test_an_adversary_harms_no_later_submission(sandbox):
     with Cells(sandbox, lesson.limits) as cells:
         assert Examiner(lesson, bomb, cells).examine(test, seed=1).score == 0
         assert Examiner(lesson, solution(lesson.name), cells).examine(test, seed=1).status == PASSED
+
+
+def test_a_runner_that_is_over_with_a_case_serves_the_next(sandbox):
+    """Whether it ends with an answer, an exception or a crash: nobody waits, and no runner is replaced."""
+    lesson, runners = tasks.lesson("00"), set()
+    crash = "import os\ndef shard(*args):\n    os.abort()\n"
+    with Cells(sandbox, lesson.limits) as cells:
+        for source in (solution(lesson.name), stub(lesson.name), crash, solution(lesson.name)):
+            verdicts = [Examiner(lesson, source, cells).examine(test, seed=1) for test in lesson.of("shard")]
+            runners |= {cell.process.pid for cell in cells.cells}
+        assert all(verdict.status == PASSED for verdict in verdicts)
+    assert len(runners) == 1

@@ -92,7 +92,7 @@ def bill(plan: dict, workers: int, size: int, repeat: int = 1) -> Call:
 
 def right_bill(case, found) -> None:
     plan, workers, size = case.args
-    who = f"{plan['whom']}, kept {plan['kept']:g}, {workers} workers, {size} numbers"
+    who = f"{plan['whom']}, kept {plan['kept']:g}, {workers} worker{'s' * (workers > 1)}, {size} numbers"
     value = found.value
     if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong(f"{who}: found {short(value)}, expected (latencies, bytes at the busiest port, bytes in all).")
@@ -181,7 +181,7 @@ def right_seconds(case, found) -> None:
 
 @lesson.test("run_seconds", points=1, cases=lambda coin: (lasting(coin, False, plan_of("ring")) for _ in range(3)))
 def an_exchange_after_every_step(case, found):
-    """With period 1: steps times (computing + one exchange)."""
+    """A ring on cables, period 1: steps times (computing + one exchange)."""
     right_seconds(case, found)
 
 
