@@ -17,8 +17,8 @@ HINTS = {
         "A vector has S = 4 * size bytes. A packet has Q = S if kept == 1, else 4 + 8 * max(1, round(kept * size)).",
         "A row of the lesson's table for each `whom`; the ring has two rows: whole vectors are added on the way "
         "(kept == 1), sparse packets are gathered. The star sends Q there and S back. One worker alone sends nothing.",
-        "ring, whole: 2(N-1), 2(N-1)/N S, 2(N-1) S; gathered: N-1, (N-1) Q, N(N-1) Q; gossip: 1, k Q, N k Q; "
-        "star: 2, and (N-1)(Q+S) twice.",
+        "ring, whole: 2(N-1), 2(N-1)/N S, 2(N-1) S; gathered: N-1, (N-1) Q, N(N-1) Q; gossip, m partners: 1, m Q, "
+        "N m Q; star: 2, and (N-1)(Q+S) twice.",
     ),
     "run_seconds": (
         "Computing is steps * step. How many exchanges are there, and what does each cost?",
@@ -30,7 +30,7 @@ HINTS = {
         "Seconds by your run_seconds; megabytes are steps / period times the bytes in all / 1e6. Keep the offers that "
         "are within both budgets, and take the one with the highest accuracy, of equal ones the quickest.",
         "Put (accuracy, -seconds, name, steps) in a list and take max(offers, key=lambda o: o[:2]): of equal keys max "
-        "takes the first. If nothing fits, min of all offers by seconds.",
+        "takes the first. Keep a second list of all offers, fitting or not: if nothing fits, take its quickest.",
     ),
 }
 
