@@ -34,7 +34,7 @@ MAY = {
     "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology"},
     "profile": set(),
     "studies": {"events", "run", "recipe", "sim", "show", "data", "nn", "optim", "sync", "task", "topology"},
-    "course": {"comm", "sim", "optim", "grade.check"},
+    "course": {"comm", "sim", "optim", "grade.check", "grade.hints"},
     "doctor": {"comm", "course.warm"},
     "grade": {"comm", "sim", "events"},
     "configurations": {"run", "recipe", "sync", "topology", "compression"},

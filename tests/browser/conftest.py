@@ -17,7 +17,7 @@ task = Classify(lenet(input=train.shape, classes=10), train, test, batch=16)
 SHOW = "board = dashboard(task, workers=3, steps=100_000, looks=10_000); board"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """(folder, address, token): notebooks and exercises, and `live.ipynb` with nothing but a dashboard."""
     folder = tmp_path_factory.mktemp("course")

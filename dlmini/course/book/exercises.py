@@ -8,27 +8,20 @@ from html import escape
 
 from dlmini.course.book.cells import code
 from dlmini.course.strip import functions, stubs
+from dlmini.grade.hints import hints
 
 
 def appendix(stub: str, name: str) -> str:
     """All exercises of the file `exercises/name.py`, from its text; the file is read and not run."""
-    tree, waiting, hints = ast.parse(stub), stubs(stub), hints_in(stub)
+    tree, waiting, left = ast.parse(stub), stubs(stub), hints(stub)
     about = first_paragraph(ast.get_docstring(tree) or "")
     parts = [f"<p>{escape(about)} Write in <code>exercises/{name}.py</code>.</p>"]
     for node, full in functions(tree):
         if full in waiting:
             parts.append(f"<h3><code>{full}</code></h3>{code(signature(node))}{doc(node)}")
-            parts += [folded(hints.pop(key)) for key in list(hints) if plain(key) in plain(full)]
-    parts += [f"<h3><code>{escape(key)}</code></h3>{folded(said)}" for key, said in hints.items()]
+            parts += [folded(left.pop(key)) for key in list(left) if plain(key) in plain(full)]
+    parts += [f"<h3><code>{escape(key)}</code></h3>{folded(said)}" for key, said in left.items()]
     return "".join(parts)
-
-
-def hints_in(stub: str) -> dict[str, tuple[str, ...]]:
-    """HINTS of an exercise."""
-    for node in ast.parse(stub).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "HINTS":
-            return dict(ast.literal_eval(node.value))
-    return {}
 
 
 def signature(node) -> str:
@@ -48,8 +41,8 @@ def flowing(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))
 
 
-def folded(hints: tuple[str, ...]) -> str:
-    rows = "".join(f"<li>{flowing(hint)}</li>" for hint in hints)
+def folded(given: tuple[str, ...]) -> str:
+    rows = "".join(f"<li>{flowing(hint)}</li>" for hint in given)
     return f"<details><summary>Hints</summary><ol>{rows}</ol></details>"
 
 
