@@ -74,7 +74,7 @@ def choose_plan(plans, network: dict, workers: int, size: int, step: float, dead
 
 
 def exchange(comm, plan: dict, size: int) -> None:
-    """What the plan's workers send and receive once; messages weigh and hold nothing."""
+    """What the plan's workers send and receive once; messages have a weight and no content."""
     said, n, r = Ghost(packet(plan, size), "u1"), comm.size, comm.rank
     if plan["whom"] == "gossip":
         near = range(1, min(plan["partners"], n - 1) + 1)

@@ -44,10 +44,6 @@ class Trained:
     weights: np.ndarray
 
     @property
-    def number(self) -> int:
-        return self.row.number
-
-    @property
     def curve(self) -> list[tuple[int, float]]:
         """(steps of a worker, accuracy) at every look."""
         return [(round(point.epochs), point.accuracy) for point in self.row.curve]

@@ -1,4 +1,4 @@
-"""What exercise 11 is tested for. The truth is played in the simulator, with messages that weigh and hold nothing."""
+"""What exercise 11 is tested for. The truth is played in the simulator, with messages of weight and no content."""
 
 from __future__ import annotations
 
