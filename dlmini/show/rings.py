@@ -18,13 +18,13 @@ from dlmini.show.paper import sheet
 FRAMES = 6  # pictures per step
 SIGNS = {  # matplotlib's buttons show letters of a font that it fetches from the network; lessons fetch nothing
     "fa-minus": "−",
-    "fa-fast-backward": "⏮",
+    "fa-fast-backward": "|◀",
     "fa-step-backward": "‹",
     "fa-play fa-flip-horizontal": "◀",
     "fa-pause": "❚❚",
     "fa-play": "▶",
     "fa-step-forward": "›",
-    "fa-fast-forward": "⏭",
+    "fa-fast-forward": "▶|",
     "fa-plus": "+",
 }
 
