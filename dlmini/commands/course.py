@@ -49,8 +49,9 @@ def record_command(
     into: Annotated[Path | None, typer.Option(help="a folder of your own, in the place of the package's")] = None,
 ) -> None:
     """Make the recordings of the lessons' live experiments again. Those of 03 and 06 show the machine they ran on."""
+    from dlmini.show.recordings.files import ENDING
     from dlmini.show.recordings.making import meant, record
-    from dlmini.show.recordings.shelf import SHELF
+    from dlmini.show.recordings.shelf import shipped_file
 
     names = meant(lessons)
     if into is None:
@@ -58,7 +59,8 @@ def record_command(
     else:
         into.mkdir(parents=True, exist_ok=True)
     for name in names:
-        file = record(name, into or SHELF, lambda run: say(f"{run.label}: {run.end[1]}"))
+        place = into / f"{name}{ENDING}" if into else shipped_file(name)
+        file = record(name, place, lambda run: say(f"{run.label}: {run.end[1]}"))
         say(f"written: {file.name}, {file.stat().st_size:,} bytes")
 
 

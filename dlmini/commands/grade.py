@@ -28,10 +28,10 @@ def grade(
 ) -> None:
     """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
     from dlmini.grade import sandbox as levels
-    from dlmini.grade import tasks
     from dlmini.grade.grading import grade_folder
+    from dlmini.grade.lesson import find_lesson
 
-    level, task = levels.choose(sandbox), tasks.lesson(lesson)
+    level, task = levels.choose(sandbox), find_lesson(lesson)
     if level.name == "none" and not i_trust_submissions:
         raise ValueError(f"{level.warning} Add --i-trust-submissions to go on nevertheless.")
     say(f"sandbox: {level.name}" + (f" [yellow]warning: {level.warning}[/]" if level.warning else ""))
@@ -101,8 +101,8 @@ def gradescope_zip(
     seed: Annotated[int, typer.Option(help="of the assignment")] = 0,
 ) -> None:
     """Make the autograder bundle of a lesson for Gradescope."""
-    from dlmini.grade import tasks
     from dlmini.grade.bundle import make
+    from dlmini.grade.lesson import find_lesson
 
-    task = tasks.lesson(lesson)
+    task = find_lesson(lesson)
     say(f"written: {make(task, out or Path(f'autograder_{task.number}.zip'), seed)}")

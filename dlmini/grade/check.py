@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from dlmini.grade import tasks
 from dlmini.grade.cards import card, lines
 from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
 from dlmini.grade.hints import folded, hints
-from dlmini.grade.lesson import VISIBLE, Lesson
+from dlmini.grade.lesson import VISIBLE, Lesson, find_lesson, graded_lessons
 from dlmini.grade.sandbox import Bare, Own
 from dlmini.grade.source import text_of
 from dlmini.grade.verdict import NOT_DONE, PASSED, Verdict
@@ -95,9 +94,9 @@ def check(word: str, seed: int = 0, folder: str | Path | None = None) -> Report:
     """
     if not re.fullmatch(r"\d\d(_\w+)?(\.\w+)?", word):
         raise ValueError(f'check wants a lesson and a name, as in check("04.ring_allreduce"), not {word!r}')
-    if not any(name.startswith(word[:2] + "_") for name in tasks.names()):
+    if not any(name.startswith(word[:2] + "_") for name in graded_lessons()):
         return Report(word, [])
-    lesson = tasks.lesson(word)
+    lesson = find_lesson(word)
     wanted, file = chosen(lesson, word), find(lesson, folder)
     text = text_of(file.read_bytes(), file.name)
     examiner = Examiner(lesson, text, warm(lesson))

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from dlmini.grade.limits import Limits
-from dlmini.grade.visible import HOUSE, PATH, SYSTEM, above, passable, readable, shown
+from dlmini.grade.visible import HIDDEN, PATH, SYSTEM, above, passable, readable, shown
 
 BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner import main; main()"
 ARGV = [sys.executable, "-I", "-B", "-c", BOOT]
@@ -53,7 +53,7 @@ class Bwrap:
             *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(SPACE), "--tmpfs", "/tmp"),
             *(word for folder in above(seen) for word in ("--perms", "0755", "--dir", folder)),
             *(word for path in seen for word in ("--ro-bind", path, path)),
-            *("--tmpfs", str(HOUSE / "grade" / "tasks"), "--remount-ro", str(HOUSE / "grade" / "tasks")),
+            *("--tmpfs", str(HIDDEN), "--remount-ro", str(HIDDEN)),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", *ARGV),
         ]
 

@@ -1,4 +1,4 @@
-"""What a runner may see: the interpreter, its packages, and the house without its tests."""
+"""What a runner may see: the interpreter, its packages, and the house without its lessons."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import dlmini
 
 HOUSE = Path(dlmini.__file__).resolve().parent
 PATH = [str(HOUSE.parent), str(Path(np.__file__).resolve().parents[1])]
+HIDDEN = HOUSE / "lessons"  # what exercises are tested for, and much that they ask for
 SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/lib32", "/etc/ld.so.cache", "/nix/store"]
 
 
@@ -26,8 +27,7 @@ def above(paths: list[str]) -> list[str]:
 
 def readable() -> dict:
     """Where bubblewrap does not hide files, Landlock forbids them: all but these may not even be opened."""
-    rooms = [room for room in HOUSE.iterdir() if room.name != "grade"]
-    rooms += [room for room in (HOUSE / "grade").iterdir() if room.name != "tasks"]
+    rooms = [room for room in HOUSE.iterdir() if room != HIDDEN]
     read = [*SYSTEM, *(path for path in shown() if path != str(HOUSE)), *map(str, rooms), "/proc"]
     return {"read": read, "listed": [str(HOUSE)]}
 

@@ -3,7 +3,7 @@
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from dlmini.grade import tasks
+from dlmini.grade.lesson import graded_lessons
 
 PROJECT = Path(__file__).parents[2]
 
@@ -29,5 +29,5 @@ def mutants(name):
     return made
 
 
-LESSONS = tasks.names()
+LESSONS = graded_lessons()
 EVERY_MUTANT = [(name, *mutant) for name in LESSONS for mutant in mutants(name)]

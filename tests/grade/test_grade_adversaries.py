@@ -13,9 +13,9 @@ import psutil
 import pytest
 from grade_course import solution, stub
 
-from dlmini.grade import tasks
 from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
+from dlmini.grade.lesson import find_lesson
 from dlmini.grade.limits import Limits
 from dlmini.grade.verdict import INFRA, PASSED
 from dlmini.grade.visible import HOUSE
@@ -28,7 +28,7 @@ COSTS = ["reduce_scatter_costs_one_lap", "allreduce_costs_two_laps", "the_tree_t
 
 def source_of(file):
     """The adversary's text; `attack` under the names of all functions of the exercise."""
-    lesson, text = tasks.lesson(file.name), file.read_text(encoding="utf-8")
+    lesson, text = find_lesson(file.name), file.read_text(encoding="utf-8")
     if "On top of the solution" in text:
         return lesson, solution(lesson.name) + text
     return lesson, text + f"\n{' = '.join(lesson.tasks())} = attack\n" if "def attack" in text else text
@@ -73,7 +73,7 @@ def test_an_adversary_is_contained_and_gains_nothing(file, sandbox):
 
 def test_an_adversary_harms_no_later_submission(sandbox):
     """After a bomb in the same runners an honest program still gets its points."""
-    lesson = tasks.lesson("00")
+    lesson = find_lesson("00")
     test = lesson.of("shard")[0]
     bomb = source_of(Path(__file__).parent / "adversaries" / "00_fork_bomb.py")[1]
     lesson = replace(lesson, limits=Limits(cpu=1, wall=4.0))
@@ -84,7 +84,7 @@ def test_an_adversary_harms_no_later_submission(sandbox):
 
 def test_a_runner_that_is_over_with_a_case_serves_the_next(sandbox):
     """Whether it ends with an answer, an exception or a crash: nobody waits, and no runner is replaced."""
-    lesson, runners = tasks.lesson("00"), set()
+    lesson, runners = find_lesson("00"), set()
     crash = "import os\ndef shard(*args):\n    os.abort()\n"
     with Cells(sandbox, lesson.limits) as cells:
         for source in (solution(lesson.name), stub(lesson.name), crash, solution(lesson.name)):

@@ -15,16 +15,17 @@ import psutil
 import pytest
 from grade_course import EVERY_MUTANT, solution, stub
 
-from dlmini.grade import batch, tasks
+from dlmini.grade import batch
 from dlmini.grade.batch import grade_all, seed_of
 from dlmini.grade.journal import Journal, terms_of
+from dlmini.grade.lesson import find_lesson
 from dlmini.grade.reports import gradescope, junit
 from dlmini.grade.reports.all import write_all
 from dlmini.grade.sandbox import Bwrap, choose
 from dlmini.grade.submissions import Submission, collect
 from dlmini.grade.verdict import INFRA, PASSED, Verdict
 
-LESSON = tasks.lesson("00")
+LESSON = find_lesson("00")
 COMMAND = [sys.executable, "-c", "import typer; from dlmini.commands.grade import grade; typer.run(grade)"]
 
 
@@ -228,7 +229,7 @@ def test_junit_is_well_formed_and_counts():
 @pytest.mark.skipif(os.environ.get("DLMINI_LONG") != "1", reason="DLMINI_LONG=1 grades a hundred submissions twice")
 @pytest.mark.timeout(3600)
 def test_a_hundred_submissions_twice_give_equal_scores(tmp_path):
-    lesson, folder = tasks.lesson("04"), tmp_path / "class"
+    lesson, folder = find_lesson("04"), tmp_path / "class"
     mutants = [m[3] for m in EVERY_MUTANT if m[0] == lesson.name]
     evil = [f.read_text(encoding="utf-8") for f in sorted((Path(__file__).parent / "adversaries").glob("*.py"))]
     evil = [text + f"\n{' = '.join(lesson.tasks())} = attack\n" for text in evil if "def attack" in text]

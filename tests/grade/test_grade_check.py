@@ -7,9 +7,9 @@ import zipfile
 import pytest
 from grade_course import LESSONS, solution, stub
 
-from dlmini.grade import tasks
 from dlmini.grade.bundle import make
 from dlmini.grade.check import check, cool
+from dlmini.grade.lesson import find_lesson
 from dlmini.grade.similarity import similar
 from dlmini.grade.submissions import Submission
 
@@ -89,20 +89,20 @@ def test_bad_words_get_a_sentence(course, tmp_path):
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_bundle_holds_what_gradescope_runs_and_no_solution(name, tmp_path):
-    lesson = tasks.lesson(name)
+    lesson = find_lesson(name)
     one, other = make(lesson, tmp_path / "one.zip", seed=5), make(lesson, tmp_path / "other.zip", seed=5)
     assert one.read_bytes() == other.read_bytes()
     with zipfile.ZipFile(one) as bundle:
         names = bundle.namelist()
         bundle.extractall(tmp_path / "source")
         assert bundle.getinfo("run_autograder").external_attr >> 16 & 0o111
-    assert {"setup.sh", "run_autograder", "dlmini/__main__.py", f"dlmini/grade/tasks/{name}.py"} <= set(names)
+    assert {"setup.sh", "run_autograder", "dlmini/__main__.py", f"dlmini/lessons/{name[3:]}/grading.py"} <= set(names)
     assert not [n for n in names if "solution" in n]
     for script in ("setup.sh", "run_autograder"):
         text = (tmp_path / "source" / script).read_text()
         assert text.startswith("#!/usr/bin/env bash\n")
         subprocess.run(["bash", "-n", str(tmp_path / "source" / script)], check=True)
-    loads = "import dlmini.commands.grade, dlmini.grade.tasks as t; print(t.names())"
+    loads = "import dlmini.commands.grade, dlmini.grade.lesson as t; print(t.graded_lessons())"
     found = subprocess.run(
         [sys.executable, "-c", loads], cwd=tmp_path / "source", capture_output=True, text=True, check=True
     )

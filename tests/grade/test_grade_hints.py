@@ -3,16 +3,15 @@
 import pytest
 from grade_course import LESSONS, solution, stub
 
-from dlmini.grade import tasks
 from dlmini.grade.check import check, cool
 from dlmini.grade.hints import folded, hints
-from dlmini.grade.lesson import VISIBLE
+from dlmini.grade.lesson import VISIBLE, find_lesson
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_function_of_every_exercise_has_three_hints(name):
     given = {"ring_allreduce"}  # whole already: it puts two functions of the student's together
-    written = set(tasks.lesson(name[:2]).tasks()) - given
+    written = set(find_lesson(name[:2]).tasks()) - given
     assert {task: len(found) for task, found in hints(stub(name)).items()} == dict.fromkeys(written, 3)
 
 
@@ -56,7 +55,7 @@ def test_hints_wait_under_what_is_not_done_and_leave_when_it_is(tmp_path):
         file.write_text(solution("03_data_parallelism"), encoding="utf-8")
         done = check("03.bsp_step", folder=tmp_path)
         assert "<details" not in done._repr_html_()
-        hidden = [test for test in tasks.lesson("03").tests if test.task == "bsp_step" and test.visibility != VISIBLE]
+        hidden = [test for test in find_lesson("03").tests if test.task == "bsp_step" and test.visibility != VISIBLE]
         for said in (repr(done), done._repr_html_()):
             assert f"Grading has {len(hidden)} more test" in said
         assert "Grading has" not in shown

@@ -5,14 +5,14 @@ from collections import Counter
 import pytest
 from grade_course import EVERY_MUTANT, LESSONS, solution, stub
 
-from dlmini.grade import tasks
 from dlmini.grade.examine import Examiner
+from dlmini.grade.lesson import find_lesson
 from dlmini.grade.verdict import NOT_DONE, PASSED
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_solution_gets_all_points(name, benches):
-    lesson = tasks.lesson(name)
+    lesson = find_lesson(name)
     examiner = Examiner(lesson, solution(name), benches(lesson))
     verdicts = [examiner.examine(test, seed=1) for test in lesson.tests]
     assert [v for v in verdicts if v.status != PASSED] == []
@@ -21,7 +21,7 @@ def test_the_solution_gets_all_points(name, benches):
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_untouched_exercise_gets_nothing_and_is_not_called_wrong(name, benches):
-    lesson = tasks.lesson(name)
+    lesson = find_lesson(name)
     examiner = Examiner(lesson, stub(name), benches(lesson))
     verdicts = [examiner.examine(test, seed=1) for test in lesson.tests]
     assert {v.status for v in verdicts} == {NOT_DONE}
@@ -32,7 +32,7 @@ def test_the_untouched_exercise_gets_nothing_and_is_not_called_wrong(name, bench
     ("name", "task", "wrong", "source"), EVERY_MUTANT, ids=[f"{n[:2]}.{t}: {w}" for n, t, w, _ in EVERY_MUTANT]
 )
 def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, benches):
-    lesson = tasks.lesson(name)
+    lesson = find_lesson(name)
     examiner = Examiner(lesson, source, benches(lesson))
     hidden = [test for test in lesson.of(task) if test.visibility == "hidden"]
     verdicts = [examiner.examine(test, seed=2) for test in hidden]
@@ -42,7 +42,7 @@ def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, benches)
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_function_has_public_and_hidden_tests_and_enough_mutants(name):
-    lesson = tasks.lesson(name)
+    lesson = find_lesson(name)
     killed = Counter(task for n, task, *_ in EVERY_MUTANT if n == name)
     for task in lesson.tasks():
         assert {t.visibility for t in lesson.of(task)} == {"public", "hidden"}

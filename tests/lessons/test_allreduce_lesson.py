@@ -19,7 +19,7 @@ from dlmini import (
     ring,
 )
 from dlmini.comm import Link
-from dlmini.lessons.allreduce import (
+from dlmini.lessons.allreduce.costs import (
     FORMULAS,
     SCHEDULES,
     bytes_through,
@@ -33,10 +33,10 @@ from dlmini.lessons.allreduce import (
     tree_seconds,
     two_level_seconds,
 )
-from dlmini.lessons.classroom import TABLE, calibrated, simulated
-from dlmini.lessons.descent import plane_net, points
-from dlmini.lessons.rounding import alike, first_come, misses, summed, vectors
-from dlmini.show.lessons.allreduce import Bench, chunk_lengths, measured, port_loads, prices, races
+from dlmini.lessons.allreduce.pictures import Bench, chunk_lengths, measured, port_loads, prices, races
+from dlmini.lessons.allreduce.rounding import alike, first_come, misses, summed, vectors
+from dlmini.lessons.backpropagation.descent import plane_net, points
+from dlmini.lessons.data_parallelism.classroom import TABLE, calibrated, simulated
 
 PNG = b"\x89PNG"
 LINK = gigabit.link

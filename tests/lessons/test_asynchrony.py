@@ -8,11 +8,11 @@ import pytest
 
 from dlmini import Asynchronous, BulkSynchronous, PartlySynchronous, StaleSynchronous
 from dlmini.events import Served
-from dlmini.lessons import asynchrony as lesson
-from dlmini.lessons import asynchrony_momentum as momentum
-from dlmini.lessons import asynchrony_own as own
-from dlmini.lessons.asynchrony import GRADIENT, raced
-from dlmini.lessons.descent import plane_net, points
+from dlmini.lessons.asynchrony import momentum
+from dlmini.lessons.asynchrony import own_downpour as own
+from dlmini.lessons.asynchrony import pushes as lesson
+from dlmini.lessons.asynchrony.pushes import GRADIENT, raced
+from dlmini.lessons.backpropagation.descent import plane_net, points
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_downpour_refuses_periods_that_do_not_fit():
 
 
 def test_every_picture_of_asynchrony_can_be_drawn(task):
-    from dlmini.show.lessons import asynchrony as show
+    from dlmini.lessons.asynchrony import pictures as show
 
     run = raced(task, Asynchronous(), rounds=8, look=4)
     drawn = [
@@ -139,7 +139,7 @@ def test_every_picture_of_asynchrony_can_be_drawn(task):
 
 
 def test_the_slow_worker_sliders_draw_anew():
-    from dlmini.show.lessons.asynchrony import slow_worker
+    from dlmini.lessons.asynchrony.pictures import slow_worker
 
     desk = slow_worker(sync="asynchronous", workers=3)
     before = desk.time.value

@@ -7,10 +7,10 @@ import pytest
 
 from dlmini.comm.network import gigabit
 from dlmini.data import Dataset
-from dlmini.lessons import batches, descent, differences
-from dlmini.lessons.backpropagation import Neuron, largest_exponent, naive_softmax, seconds_to_sum
-from dlmini.lessons.descent import Settings, descend, plane_net, points, territory
-from dlmini.lessons.mine import mine, who
+from dlmini.lessons.backpropagation import batches, descent, differences
+from dlmini.lessons.backpropagation.descent import Settings, descend, plane_net, points, territory
+from dlmini.lessons.backpropagation.neuron import Neuron, largest_exponent, naive_softmax, seconds_to_sum
+from dlmini.lessons.student_code import mine, who
 from dlmini.nn import lenet
 
 SPIRALS = points("spirals")
@@ -146,8 +146,8 @@ def test_a_missing_exercise_is_named(tmp_path):
 def test_every_picture_draws():
     pytest.importorskip("matplotlib")
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons import backpropagation as show
-    from dlmini.show.lessons.boundary import boundaries
+    from dlmini.lessons.backpropagation import pictures as show
+    from dlmini.lessons.backpropagation.boundary import boundaries
 
     model = plane_net(SPIRALS, (8,))
     runs = {"one": list(descend(model, SPIRALS, Settings(0.1, 100), 2))}
@@ -165,7 +165,7 @@ def test_every_picture_draws():
 
 def test_what_is_certain_is_coloured_and_what_is_not_is_white():
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons.boundary import paint
+    from dlmini.lessons.backpropagation.boundary import paint
 
     pixels = paint(np.array([[[1.0, 0.0], [0.5, 0.5]]]))
     assert (pixels[0, 1] == 255).all()
@@ -175,7 +175,7 @@ def test_what_is_certain_is_coloured_and_what_is_not_is_white():
 @pytest.fixture
 def desk():
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons.boundary import boundary_desk
+    from dlmini.lessons.backpropagation.boundary import boundary_desk
 
     made = boundary_desk("blobs", longest=4)
     made.choices["speed"].value = 30
@@ -216,7 +216,7 @@ def test_a_page_that_was_reloaded_is_told_everything(desk):
 
 def test_a_loss_that_is_infinite_is_sent_as_nothing():
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons.stage import Stage
+    from dlmini.lessons.canvas import Stage
 
     stage = Stage()
     stage.begin("one")

@@ -10,13 +10,12 @@ import pytest
 
 from dlmini import Classify, blobs, gigabit, home_internet, mlp, wifi
 from dlmini.comm.network import Link, Switch
-from dlmini.lessons import composing
-from dlmini.lessons import composing_game as game
-from dlmini.lessons import composing_winners as winners
-from dlmini.lessons.composing_runs import all_ten, everywhere, others, repriced, trained
+from dlmini.lessons.composing import game, winners
+from dlmini.lessons.composing import plans as composing
+from dlmini.lessons.composing.network_bench import network_bench, priced
+from dlmini.lessons.composing.pictures import fronts, gains, meddling, what_fits, wins
+from dlmini.lessons.composing.runs import all_ten, everywhere, others, repriced, trained
 from dlmini.recipe import Recipe
-from dlmini.show.lessons.composing import fronts, gains, meddling, what_fits, wins
-from dlmini.show.lessons.composing_bench import network_bench, priced
 
 PNG = b"\x89PNG"
 HOME = Path(__file__).parents[2]

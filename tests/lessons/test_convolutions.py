@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from dlmini.data import load
-from dlmini.lessons import convolutions as lesson
-from dlmini.lessons import kernels, speed, timing
-from dlmini.lessons.mine import mine
+from dlmini.lessons import timing
+from dlmini.lessons.convolutions import by_hand as lesson
+from dlmini.lessons.convolutions import kernels, speed
+from dlmini.lessons.student_code import mine
 from dlmini.nn import Model, ops
 
 TINY = speed.Layer(images=3, side=7, kernel=3, inputs=8, outputs=8)
@@ -144,7 +145,7 @@ def test_a_students_convolution_trains_like_the_librarys(clothes, tmp_path):
 
 def test_every_picture_draws(clothes):
     pytest.importorskip("matplotlib")
-    from dlmini.show.lessons import convolutions as show
+    from dlmini.lessons.convolutions import pictures as show
 
     net, image = lesson.small_net(), clothes[1].scaled().x[:1]
     w = net.initial(0)
@@ -162,7 +163,7 @@ def test_every_picture_draws(clothes):
 
 def test_tiles_lie_side_by_side():
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons.filters import tiled
+    from dlmini.lessons.convolutions.live_filters import tiled
 
     board = tiled(np.zeros((3, 5, 6)), "gray", 0, 1)
     assert board.shape == (2 * 3 + 1, 4 * 5 + 3, 3)
@@ -172,7 +173,7 @@ def test_tiles_lie_side_by_side():
 
 def test_the_live_desk_learns_and_stops():
     pytest.importorskip("anywidget")
-    from dlmini.show.lessons.filters import filters_desk
+    from dlmini.lessons.convolutions.live_filters import filters_desk
 
     desk = filters_desk(longest=4)
     desk.choices["every"].value = 1

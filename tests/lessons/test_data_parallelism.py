@@ -6,8 +6,18 @@ import pytest
 from dlmini import Classify, Dataset, mlp
 from dlmini.comm.network import Link, Switch, gigabit
 from dlmini.data import blobs
-from dlmini.lessons import classroom, machines, noise, one_or_many
-from dlmini.lessons.data_parallelism import Averaged, learned, mean_of_all, mine, seconds_of, star_mean, sum_of_all
+from dlmini.lessons.data_parallelism import batch_noise as noise
+from dlmini.lessons.data_parallelism import classroom, one_or_many
+from dlmini.lessons.data_parallelism import costs as machines
+from dlmini.lessons.data_parallelism.workers import (
+    Averaged,
+    learned,
+    mean_of_all,
+    mine,
+    seconds_of,
+    star_mean,
+    sum_of_all,
+)
 from dlmini.nn import Dense, Model, ReLU
 
 NET = Model([Dense(8), ReLU(), Dense(3)], (2,), dtype=np.float64)
@@ -162,8 +172,8 @@ def test_published_speed_ups_follow_from_published_seconds():
 
 
 def test_every_picture_can_be_drawn(task):
-    from dlmini.show.lessons import data_parallelism as show
-    from dlmini.show.lessons.what_if import what_if
+    from dlmini.lessons.data_parallelism import pictures as show
+    from dlmini.lessons.data_parallelism.what_if import what_if
 
     rows, points = machines.measured([1, 2], 0.1, 1000), {"a": learned(task, 2, 0.1, 1)}
     drawn = [
@@ -179,7 +189,7 @@ def test_every_picture_can_be_drawn(task):
 
 
 def test_a_slider_draws_anew():
-    from dlmini.show.lessons.what_if import what_if
+    from dlmini.lessons.data_parallelism.what_if import what_if
 
     desk = what_if(machines=2)
     before = desk.picture.value

@@ -8,10 +8,11 @@ import pytest
 
 from dlmini import Classify, Gossip, gigabit, mlp
 from dlmini.data import blobs
-from dlmini.lessons import gossip, gossip_graphs
-from dlmini.lessons.gossip_runs import Mixed, watched
-from dlmini.show.lessons import gossip as pictures
-from dlmini.show.lessons.gossip_desk import desk
+from dlmini.lessons.gossip import graphs as gossip_graphs
+from dlmini.lessons.gossip import pictures
+from dlmini.lessons.gossip import spreading as gossip
+from dlmini.lessons.gossip.explorer import desk
+from dlmini.lessons.gossip.runs import Mixed, watched
 from dlmini.topology.graphs import GRAPHS, contraction, rotating
 from dlmini.topology.push_sum import random_push
 

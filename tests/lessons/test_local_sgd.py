@@ -8,8 +8,8 @@ import pytest
 
 from dlmini import SGD, Classify, Nesterov, Recipe, Simulated, mlp, split_by_label, train
 from dlmini.data import blobs
-from dlmini.lessons import local_sgd
-from dlmini.show.lessons import local_sgd as pictures
+from dlmini.lessons.local_sgd import periods as local_sgd
+from dlmini.lessons.local_sgd import pictures
 
 PNG = b"\x89PNG"
 DATA = blobs(240)

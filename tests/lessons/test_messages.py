@@ -8,8 +8,8 @@ import pytest
 
 from dlmini import Cluster, Processes, Simulated, gigabit, home_internet, launch, wifi
 from dlmini.comm import Link, Switch
-from dlmini.lessons.classroom import MIB, TABLE
-from dlmini.lessons.messages import (
+from dlmini.lessons.data_parallelism.classroom import MIB, TABLE
+from dlmini.lessons.meet_the_lab.messages import (
     Line,
     Point,
     everybody_to_zero,
@@ -21,9 +21,9 @@ from dlmini.lessons.messages import (
     stream,
     stuck,
 )
-from dlmini.lessons.pieces import own
-from dlmini.lessons.shards import RULES, mean_of, shard
-from dlmini.show.lessons.messages import Bench, cost_lines, published, shards
+from dlmini.lessons.meet_the_lab.pictures import Bench, cost_lines, published, shards
+from dlmini.lessons.meet_the_lab.shards import RULES, mean_of, shard
+from dlmini.lessons.student_code import own
 
 PNG = b"\x89PNG"
 TEXT = Path(__file__).parents[2] / "course" / "00_meet_the_lab.md"

@@ -8,8 +8,21 @@ import pytest
 
 from dlmini import QSGD, SGD, Classify, Int8, OneBit, Simulated, blobs, launch, mlp
 from dlmini.comm import Link
-from dlmini.lessons import quantisation_mine as own
-from dlmini.lessons.quantisation import (
+from dlmini.lessons.quantisation import own_codec as own
+from dlmini.lessons.quantisation.bit_pictures import bits_bench, error_lines
+from dlmini.lessons.quantisation.cost import (
+    Cost,
+    crossing,
+    crossover,
+    delivered,
+    gathered_bytes,
+    ring_bytes,
+    seconds_of,
+    timed,
+    trained,
+)
+from dlmini.lessons.quantisation.errors import conserved, drip, mean_error, spread_of
+from dlmini.lessons.quantisation.grids import (
     decoded,
     entropy,
     errors_by_bits,
@@ -22,20 +35,7 @@ from dlmini.lessons.quantisation import (
     silent,
     zeros_for,
 )
-from dlmini.lessons.quantisation_cost import (
-    Cost,
-    crossing,
-    crossover,
-    delivered,
-    gathered_bytes,
-    ring_bytes,
-    seconds_of,
-    timed,
-    trained,
-)
-from dlmini.lessons.quantisation_errors import conserved, drip, mean_error, spread_of
-from dlmini.show.lessons.quantisation import averaging, crossovers, dripping, gathering, learning, ratios, silence
-from dlmini.show.lessons.quantisation_bits import bits_bench, error_lines
+from dlmini.lessons.quantisation.pictures import averaging, crossovers, dripping, gathering, learning, ratios, silence
 
 PNG = b"\x89PNG"
 TEXT = Path(__file__).parents[2] / "course" / "09_quantisation.md"

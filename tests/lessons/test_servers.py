@@ -6,9 +6,10 @@ import pytest
 from dlmini import Classify, Int8, ParameterServer, Simulated, Star, gigabit, launch, mlp, wifi
 from dlmini.comm.network import Link, Switch
 from dlmini.data import blobs
-from dlmini.lessons import servers, servers_learning
-from dlmini.lessons.allreduce import descend_together, ring_seconds
-from dlmini.lessons.descent import plane_net, points
+from dlmini.lessons.allreduce.costs import descend_together, ring_seconds
+from dlmini.lessons.backpropagation.descent import plane_net, points
+from dlmini.lessons.parameter_servers import costs as servers
+from dlmini.lessons.parameter_servers import learning as servers_learning
 
 S, LINK = 840_000, gigabit.link  # a multiple of 1 ... 8
 
@@ -128,7 +129,7 @@ def test_a_ring_of_six_is_worth_a_compression_by_six():
 
 
 def test_every_picture_of_the_servers_can_be_drawn():
-    from dlmini.show.lessons import servers as show
+    from dlmini.lessons.parameter_servers import pictures as show
 
     rounds = {"one": servers.served(3, 1, 1000), "all": servers.served_by_all(3, 1000)}
     drawn = [
@@ -141,7 +142,7 @@ def test_every_picture_of_the_servers_can_be_drawn():
 
 
 def test_a_slider_of_the_server_bench_draws_anew():
-    from dlmini.show.lessons.servers import server_bench
+    from dlmini.lessons.parameter_servers.pictures import server_bench
 
     bench = server_bench(workers=4, servers=2)
     before = bench.race.value, bench.loads.value

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dlmini import Classify, RandomK, Threshold, TopK, blobs, mlp
-from dlmini.lessons import sparsification_mine as own
-from dlmini.lessons.quantisation_cost import trained
-from dlmini.lessons.quantisation_errors import conserved
-from dlmini.lessons.sparsification import (
+from dlmini.lessons.quantisation.cost import trained
+from dlmini.lessons.quantisation.errors import conserved
+from dlmini.lessons.sparsification import own_codec as own
+from dlmini.lessons.sparsification.largest import (
     density,
     expected_density,
     kept,
@@ -23,7 +23,7 @@ from dlmini.lessons.sparsification import (
     share_sent,
     travelled,
 )
-from dlmini.show.lessons.sparsification import filling, heat, place_costs, ratio_bench, shares
+from dlmini.lessons.sparsification.pictures import filling, heat, place_costs, ratio_bench, shares
 
 PNG = b"\x89PNG"
 TEXT = Path(__file__).parents[2] / "course" / "10_sparsification.md"

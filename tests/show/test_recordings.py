@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 
 import dlmini
+from dlmini import lessons
 from dlmini.events import Fault, Measured, Phases, Round, Served, Spread
 from dlmini.show.board import Board
 from dlmini.show.recordings import Recorded, opened, shipped
 from dlmini.show.recordings.files import read_runs, write
-from dlmini.show.recordings.making import meant, shot
-from dlmini.show.recordings.scenes import FILMS, Deed, Scene
+from dlmini.show.recordings.film import Deed, Scene
+from dlmini.show.recordings.making import film_of, meant, shot
 from dlmini.show.recordings.thin import MOMENTS, thinned
 from dlmini.show.replay import AT_ONCE, Replay, replayed
 
 COUNTED = ("round", "slowest", "rounds", "workers", "nbytes", "messages", "staleness", "accuracy")
 SHIPPED = shipped()
+FILMS = {name: film_of(name) for name in lessons.folders("recording.py")}
 
 
 def shown(run):
@@ -225,7 +227,7 @@ def test_a_button_is_pressed_when_its_round_has_come(task):
 def test_lessons_without_a_table_are_refused_with_a_list():
     assert meant(None) == list(FILMS)
     assert meant(["6", "local sgd"]) == ["06_asynchrony", "07_local_sgd"]
-    with pytest.raises(ValueError, match=r"nothing is recorded of '12'; scenes.py knows 03_"):
+    with pytest.raises(ValueError, match=r"nothing is recorded of '12', but of 03_"):
         meant(["12"])
 
 

@@ -6,36 +6,44 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from dlmini import lessons
 from dlmini.data import load
 from dlmini.events import Event, Round
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
 from dlmini.show.live_run import LiveRun, Plan
-from dlmini.show.recordings.files import ENDING, write
+from dlmini.show.recordings.files import write
+from dlmini.show.recordings.film import Deed, Film, Scene
 from dlmini.show.recordings.recorded import Recorded
-from dlmini.show.recordings.scenes import FILMS, Deed, Film, Scene
-from dlmini.show.recordings.shelf import SHELF, called
 from dlmini.show.recordings.thin import thinned
 from dlmini.task import Classify
 
 
 def meant(words: Iterable[str] | None) -> list[str]:
     """The names of the recordings that somebody asks for, all if nobody says which."""
-    names = {word: called(word, FILMS) for word in words or FILMS}
+    films = lessons.folders("recording.py")
+    names = {word: lessons.called(word, films) for word in words or films}
     for word, name in names.items():
         if name is None:
-            raise ValueError(f"nothing is recorded of {word!r}; scenes.py knows {', '.join(FILMS)}: add yours to it")
+            raise ValueError(
+                f"nothing is recorded of {word!r}, but of {', '.join(films)}; a lesson with a recording.py is recorded"
+            )
     return list(names.values())
 
 
-def record(name: str, folder: Path = SHELF, ended: Callable[[Recorded], None] = lambda run: None) -> Path:
-    """Make the recording of a lesson, such as 03_data_parallelism; `ended` hears of each run as it is done."""
-    film, runs = FILMS[name], []
+def film_of(name: str) -> Film:
+    """What is recorded of a lesson, such as 03_data_parallelism."""
+    return lessons.part(name, "recording").film
+
+
+def record(name: str, file: Path, ended: Callable[[Recorded], None] = lambda run: None) -> Path:
+    """Make the recording of a lesson; `ended` hears of each run as it is done."""
+    film, runs = film_of(name), []
     task = learned_in(film)
     for scene in film.scenes:
         runs.append(shot(task, scene, film.rate))
         ended(runs[-1])
-    return write(folder / f"{name}{ENDING}", runs)
+    return write(file, runs)
 
 
 def learned_in(film: Film) -> Classify:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
+from dlmini import lessons
 from dlmini.show.recordings.files import ENDING, read_runs
 from dlmini.show.recordings.recorded import Recorded, recorded
 
-SHELF = Path(__file__).parent
+FILE = f"recording{ENDING}"  # in the folder of its lesson
 
 
-def shipped(folder: Path = SHELF) -> dict[str, Path]:
+def shipped() -> dict[str, Path]:
     """Name, such as 03_data_parallelism -> its file."""
-    return {file.name.removesuffix(ENDING): file for file in sorted(folder.glob(f"*{ENDING}"))}
+    return {name: folder / FILE for name, folder in lessons.folders(FILE).items()}
+
+
+def shipped_file(name: str) -> Path:
+    """Where the recording of a lesson lies in the package."""
+    return lessons.folders()[name] / FILE
 
 
 def opened(source) -> list[Recorded]:
@@ -31,20 +36,10 @@ def found(source: str | Path | int) -> Path:
     here = Path(str(source))
     if here.exists():
         return here
-    name = called(source, shipped())
+    name = lessons.called(source, shipped())
     if name is not None:
         return shipped()[name]
     raise FileNotFoundError(
         f"no recording is called {str(source)!r}, and there is no such file or folder; shipped are "
         f"{', '.join(shipped())}; run.result().save(folder) makes one of your own"
     )
-
-
-def called(wanted: str | Path | int, names: Iterable[str]) -> str | None:
-    """Which of the names is meant: 03_data_parallelism is also 03, 3 and data parallelism."""
-    word = str(wanted).strip().lower().replace(" ", "_").replace("-", "_")
-    for name in names:
-        number, _, title = name.partition("_")
-        if word in (name, number, number.lstrip("0"), title):
-            return name
-    return None

@@ -1,0 +1,3 @@
+"""Lesson 04. All-reduce: a sum that everybody gets."""
+
+NAME = "04_allreduce"

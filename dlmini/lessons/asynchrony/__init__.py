@@ -1,0 +1,3 @@
+"""Lesson 06. Asynchrony: nobody waits, or not for long."""
+
+NAME = "06_asynchrony"

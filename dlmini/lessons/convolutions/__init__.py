@@ -1,0 +1,3 @@
+"""Lesson 02. Convolutions, and what makes them fast."""
+
+NAME = "02_convolutions"

@@ -1,0 +1,3 @@
+"""Lesson 05. Parameter servers, one and many."""
+
+NAME = "05_parameter_servers"

@@ -1,0 +1,3 @@
+"""Lesson 09. Quantisation: say it in fewer bits."""
+
+NAME = "09_quantisation"

@@ -1,1 +1,0 @@
-"""The pictures of each lesson: one module per lesson, still or moving."""
