@@ -27,9 +27,9 @@ def grade(
     i_trust_submissions: Annotated[bool, typer.Option(help="grade even where nothing holds them")] = False,
 ) -> None:
     """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
-    from dlmini.grade import sandbox as levels
-    from dlmini.grade.grading import grade_folder
+    from dlmini.grade.batch import grade_folder
     from dlmini.grade.lesson import find_lesson
+    from dlmini.grade.sandbox import levels
 
     level, task = levels.choose(sandbox), find_lesson(lesson)
     if level.name == "none" and not i_trust_submissions:
@@ -72,7 +72,7 @@ def shown(class_: list, task) -> None:
 def given(file: str) -> str:
     """The exercise as students got it, so that it does not count as similarity."""
     import dlmini
-    from dlmini.grade.source import text_of
+    from dlmini.grade.submissions.source_text import text_of
 
     house = Path(dlmini.__file__).resolve().parent
     for folder in (house.parent / "exercises", house / "course" / "carried" / "exercises"):
@@ -101,7 +101,7 @@ def gradescope_zip(
     seed: Annotated[int, typer.Option(help="of the assignment")] = 0,
 ) -> None:
     """Make the autograder bundle of a lesson for Gradescope."""
-    from dlmini.grade.bundle import make
+    from dlmini.grade.gradescope_bundle import make
     from dlmini.grade.lesson import find_lesson
 
     task = find_lesson(lesson)

@@ -1,4 +1,13 @@
-"""Grading: runners that hold a student's code in a sandbox, a judge that never imports it, and reports.
+"""Grading: a student's code runs in a sandboxed process of its own; the judge never imports it; reports are written.
+
+lesson.py, expect.py     the form of a lesson's tests, and how they compare
+examine.py, switch.py    one test of one submission; the judge's switch, through which ranks exchange messages
+batch.py, journal.py     a whole class, and what a resumed run reads
+check.py, cards.py       what a student asks, and how a verdict looks
+runner/                  both ends of the boundary between judge and student
+sandbox/                 what holds a student's process
+submissions/             what was handed in
+reports/                 tables and pages
 
 This file imports nothing: it is loaded inside the sandbox too.
 """

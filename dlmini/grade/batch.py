@@ -5,31 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from pathlib import Path
 
-from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
-from dlmini.grade.journal import Journal
+from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import Lesson, key
-from dlmini.grade.submissions import Submission
-from dlmini.grade.verdict import FAILED, INFRA, Verdict
-
-
-@dataclass
-class Graded:
-    """A submission and what was found."""
-
-    submission: Submission
-    verdicts: list[Verdict] = field(default_factory=list)
-
-    @property
-    def score(self) -> float:
-        return sum(v.score for v in self.verdicts)
-
-    @property
-    def complete(self) -> bool:
-        """False if the grader itself failed somewhere: such a score is no grade."""
-        return all(v.status != INFRA for v in self.verdicts)
+from dlmini.grade.reports.all import write_all
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.submissions.collect import Submission, collect
+from dlmini.grade.verdict import FAILED, Graded, Verdict
 
 
 def seed_of(seed: int, submission: Submission, test: str) -> int:
@@ -44,8 +28,8 @@ def grade_one(
     lesson: Lesson, submission: Submission, sandbox, seed: int, journal: Journal, told: Callable, stop: threading.Event
 ) -> Graded:
     graded = Graded(submission)
-    with Cells(sandbox, lesson.limits) as cells:
-        examiner = Examiner(lesson, submission.source or "", cells)
+    with Runners(sandbox, lesson.limits) as runners:
+        examiner = Examiner(lesson, submission.source or "", runners)
         for test in lesson.tests:
             if stop.is_set():
                 break
@@ -81,3 +65,29 @@ def grade_all(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]
+
+
+def grade_folder(
+    lesson: Lesson,
+    root: Path,
+    out: Path,
+    sandbox,
+    seed: int = 0,
+    jobs: int = 1,
+    resume: bool = False,
+    given: str = "",
+    begun: Callable[[int], Callable] | None = None,
+) -> list[Graded]:
+    """Grade all submissions under `root` into `out`. `begun(tests)` is told how many tests come; what it returns, each.
+
+    given: the exercise as handed out, which does not count as similarity.
+    """
+    submissions = collect(root, lesson.name)
+    told = begun(len(submissions) * len(lesson.tests)) if begun else None
+    journal = Journal(out / "journal.jsonl", terms_of(lesson, seed), resume)
+    try:
+        class_ = grade_all(lesson, submissions, sandbox, seed, journal, jobs, told)
+    finally:
+        journal.close()
+    write_all(out, lesson, class_, sandbox, given)
+    return class_

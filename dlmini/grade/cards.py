@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from html import escape
+from math import cos, pi, sin
 
-from dlmini.grade.pictures import LINE, RIGHT, WRONG, chunk_strip, wait_graph
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
 
+RIGHT, WRONG, LINE = "#0072b2", "#d55e00", "#555555"  # Okabe and Ito's colours, told apart by everybody
 SIGNS = {PASSED: "✓", FAILED: "✗", NOT_DONE: "…", TIMED_OUT: "⏱", INFRA: "!"}
 WORDS = {
     PASSED: "passed",
@@ -45,3 +46,61 @@ def lines(verdict: Verdict, replay: str = "") -> str:
 
 def printed(verdict: Verdict) -> str:
     return f"it printed:\n{verdict.printed.rstrip()[:1000]}" if verdict.printed.strip() else ""
+
+
+# ---- small pictures, as SVG: which chunks are wrong, and who waits for whom ----
+
+
+def chunk_strip(cells: list[bool]) -> str:
+    """A vector cut into chunks: right ones blue, wrong ones orange with a cross."""
+    wide = max(14, min(40, 480 // len(cells)))
+    boxes = []
+    for c, ok in enumerate(cells):
+        x, colour = c * wide, RIGHT if ok else WRONG
+        boxes.append(f'<rect x="{x + 1}" y="1" width="{wide - 2}" height="26" rx="3" fill="{colour}"/>')
+        boxes.append(f'<text x="{x + wide / 2}" y="19" text-anchor="middle" fill="white">{c if ok else "✗"}</text>')
+    return svg(wide * len(cells), 28, boxes)
+
+
+def wait_graph(waits: list[list]) -> str:
+    """Ranks on a circle, an arrow from each that waits to whom it waits for. waits: [rank, on, what, where]."""
+    ranks = sorted({rank for rank, *_ in waits} | {other for _, on, *_ in waits for other in on})[:24]
+    place = {rank: _on_circle(i, len(ranks)) for i, rank in enumerate(ranks)}
+    parts = [ARROW]
+    for rank, on, what, where in waits:
+        for other in on:
+            if rank in place and other in place and rank != other:
+                parts.append(_arrow(place[rank], place[other], f"rank {rank} {what} at {where}"))
+    for rank, (x, y) in place.items():
+        parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="15" fill="{RIGHT}"/>')
+        parts.append(f'<text x="{x:.0f}" y="{y + 5:.0f}" text-anchor="middle" fill="white">{rank}</text>')
+    return svg(240, 240, parts)
+
+
+ARROW = (
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    f'<path d="M0 0L8 4L0 8z" fill="{WRONG}"/></marker></defs>'
+)
+
+
+def _on_circle(i: int, n: int) -> tuple[float, float]:
+    angle = 2 * pi * i / n - pi / 2
+    return 120 + 95 * cos(angle), 120 + 95 * sin(angle)
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], title: str) -> str:
+    """From rim to rim of two circles, bent a little, so that arrows both ways are seen."""
+    (a, b), (c, d) = start, end
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+    u, v = (c - a) / length, (d - b) / length
+    bend = f"{(a + c) / 2 - 18 * v:.0f} {(b + d) / 2 + 18 * u:.0f}"
+    path = f"M{a + 15 * u:.0f} {b + 15 * v:.0f} Q{bend} {c - 17 * u:.0f} {d - 17 * v:.0f}"
+    stroke = f'fill="none" stroke="{WRONG}" stroke-width="2" marker-end="url(#tip)"'
+    return f'<path d="{path}" {stroke}><title>{escape(title)}</title></path>'
+
+
+def svg(width: float, height: float, parts: list[str]) -> str:
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return (
+        f'<svg {size} xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="13">{"".join(parts)}</svg>'
+    )

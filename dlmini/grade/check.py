@@ -15,15 +15,15 @@ from html import escape
 from pathlib import Path
 
 from dlmini.grade.cards import card, lines
-from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
 from dlmini.grade.hints import folded, hints
 from dlmini.grade.lesson import VISIBLE, Lesson, find_lesson, graded_lessons
-from dlmini.grade.sandbox import Bare, Own
-from dlmini.grade.source import text_of
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.sandbox.levels import Bare, Own
+from dlmini.grade.submissions.source_text import text_of
 from dlmini.grade.verdict import NOT_DONE, PASSED, Verdict
 
-_warm: dict[str, Cells] = {}
+_warm: dict[str, Runners] = {}
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ def find(lesson: Lesson, folder: str | Path | None = None) -> Path:
     )
 
 
-def warm(lesson: Lesson) -> Cells:
+def warm(lesson: Lesson) -> Runners:
     """Runners that stay, under limits but in no sandbox: it is one's own program on one's own machine."""
     if lesson.name not in _warm:
-        _warm[lesson.name] = Cells(Own() if os.name == "posix" else Bare(), lesson.limits)
+        _warm[lesson.name] = Runners(Own() if os.name == "posix" else Bare(), lesson.limits)
     return _warm[lesson.name]
 
 

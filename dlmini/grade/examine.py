@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from dlmini.grade.cell import Broken
-from dlmini.grade.cells import Cells, crowded
-from dlmini.grade.endings import Raised, ending
 from dlmini.grade.lesson import Call, Case, Found, Lesson, Property, World, Wrong
-from dlmini.grade.patient import Late, Lost
-from dlmini.grade.plain import Garbled
+from dlmini.grade.runner.ending import Raised, ending
+from dlmini.grade.runner.judge_pipes import Late, Lost
+from dlmini.grade.runner.process import Broken, Runners, crowded
+from dlmini.grade.runner.values import Garbled
 from dlmini.grade.switch import Stuck, Switch
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
 
@@ -23,7 +22,7 @@ class Examiner:
 
     lesson: Lesson
     source: str
-    cells: Cells
+    runners: Runners
     late: dict[str, int] = field(default_factory=dict)
 
     def examine(self, test: Property, seed: int) -> Verdict:
@@ -85,20 +84,20 @@ class Examiner:
     def _answered(self, test: Property, case: Case) -> Found:
         """Hand the case to its runners, let the switch serve them, and leave them clean for the next."""
         parts = self._parts(test, case)
-        cells = self.cells.take(len(parts))
+        runners = self.runners.take(len(parts))
         deadline = time.monotonic() + self._patience()
         try:
-            for cell, part in zip(cells, parts, strict=True):
-                cell.begin(part, deadline)
+            for runner, part in zip(runners, parts, strict=True):
+                runner.begin(part, deadline)
             if isinstance(case, World):
-                return Switch(cells, case, self.lesson.limits, test.collectives).run()
-            verb, *rest = cells[0].hear()
+                return Switch(runners, case, self.lesson.limits, test.collectives).run()
+            verb, *rest = runners[0].hear()
             return Found(*ending(verb, rest, len(parts[0]["calls"]), self.lesson.limits))
         finally:
-            for cell in cells:
-                cell.stop()
-            for cell in cells:
-                cell.settle()
+            for runner in runners:
+                runner.stop()
+            for runner in runners:
+                runner.settle()
 
     def _patience(self) -> float:
         """Seconds to wait for an answer: fewer with every test of this submission that has hung, but never very few."""

@@ -24,7 +24,7 @@ import numpy as np
 from dlmini import lessons
 from dlmini.comm.ledger import Books
 from dlmini.comm.network import Network
-from dlmini.grade.limits import Limits
+from dlmini.grade.sandbox.limits import Limits
 from dlmini.sim.cluster import Cluster
 
 VISIBLE, HIDDEN = "public", "hidden"

@@ -13,12 +13,12 @@ from collections import Counter, defaultdict
 
 from dlmini.comm.channels import TAGS, name_of
 from dlmini.comm.errors import CommError, Deadlock, Unreceived
-from dlmini.grade.cell import Cell
-from dlmini.grade.endings import Raised, ending
 from dlmini.grade.lesson import Found, World
-from dlmini.grade.limits import Limits
-from dlmini.grade.patient import Lost
-from dlmini.grade.plain import Garbled
+from dlmini.grade.runner.ending import Raised, ending
+from dlmini.grade.runner.judge_pipes import Lost
+from dlmini.grade.runner.process import RunnerProcess
+from dlmini.grade.runner.values import Garbled
+from dlmini.grade.sandbox.limits import Limits
 from dlmini.sim.diagnosis import picture
 from dlmini.sim.simulated import Simulated
 
@@ -32,10 +32,10 @@ class Stuck(Exception):
 
 
 class Switch:
-    """One run of a world on cells that have been handed their part of the case."""
+    """One run of a world on runners that have been handed their part of the case."""
 
-    def __init__(self, cells: list[Cell], world: World, limits: Limits, collectives: bool):
-        self.cells, self.world, self.limits, self.collectives = cells, world, limits, collectives
+    def __init__(self, runners: list[RunnerProcess], world: World, limits: Limits, collectives: bool):
+        self.runners, self.world, self.limits, self.collectives = runners, world, limits, collectives
         self.where, self.sent_at = [""] * world.size, defaultdict(list)
         self.work, self.messages, self.traffic, self.printed = Counter(), 0, 0, ""
 
@@ -54,21 +54,21 @@ class Switch:
 
     def serve(self, comm):
         """The life of a proxy: do what the rank's process asks for, until it answers."""
-        cell = self.cells[comm.rank]
+        runner = self.runners[comm.rank]
         while True:
-            verb, *rest = cell.hear()
+            verb, *rest = runner.hear()
             if verb not in VERBS:
                 (found,), printed = ending(verb, rest, 1, self.limits, comm.rank)
                 self.printed += printed
                 return found
             try:
-                VERBS[verb](self, comm, cell, *rest)
+                VERBS[verb](self, comm, runner, *rest)
             except (TypeError, ValueError, AttributeError) as error:
                 raise Garbled(f"the request {verb} with {rest!r:.100}: {error}") from error
 
     # ---- requests ----
 
-    def send(self, comm, cell, dest, channel, message, where) -> None:
+    def send(self, comm, runner, dest, channel, message, where) -> None:
         self._note(comm, where)
         line = comm.ledger.line(self._rank(dest), self._channel(channel))
         self.sent_at[comm.rank, dest, channel].append(self.where[comm.rank])
@@ -76,35 +76,35 @@ class Switch:
         comm._send(dest, message, channel)
         self.messages, self.traffic = self.messages + 1, self.traffic + line[1] - before
         if self.messages > self.limits.messages or self.traffic > self.limits.traffic:
-            cell.hopeless = True
+            runner.hopeless = True
             raise Lost(f"more than {self.limits.messages} messages or {self.limits.traffic} bytes were sent.")
 
-    def recv(self, comm, cell, source, channel, where) -> None:
+    def recv(self, comm, runner, source, channel, where) -> None:
         self._note(comm, where)
         message = comm._recv(self._rank(source), self._channel(channel))
-        cell.say("got", comm.now(), message)
+        runner.say("got", comm.now(), message)
 
-    def recv_any(self, comm, cell, channel, where) -> None:
+    def recv_any(self, comm, runner, channel, where) -> None:
         self._note(comm, where)
         source, message = comm._recv_any(self._channel(channel))
-        cell.say("got", comm.now(), source, message)
+        runner.say("got", comm.now(), source, message)
 
-    def poll(self, comm, cell, source, channel, where) -> None:
+    def poll(self, comm, runner, source, channel, where) -> None:
         self._note(comm, where)
         found = comm._poll(source if source == -1 else self._rank(source), self._channel(channel))
-        cell.say("got", comm.now(), found)
+        runner.say("got", comm.now(), found)
 
-    def compute(self, comm, cell, label, flops) -> None:
+    def compute(self, comm, runner, label, flops) -> None:
         if not (isinstance(flops, float) and math.isfinite(flops) and flops >= 0):
             raise ValueError(f"flops={flops!r}")
         self.work[str(label)[:100]] += 1
         comm.compute(str(label)[:100], None, flops=flops)
 
-    def sum(self, comm, cell, nbytes) -> None:
+    def sum(self, comm, runner, nbytes) -> None:
         comm._charge_sum(min(max(int(nbytes), 0), self.limits.traffic))
 
-    def now(self, comm, cell) -> None:
-        cell.say("got", comm.now())
+    def now(self, comm, runner) -> None:
+        runner.say("got", comm.now())
 
     # ---- doubts ----
 

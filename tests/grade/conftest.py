@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from dlmini.grade.cells import Cells
-from dlmini.grade.sandbox import choose
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.sandbox.levels import choose
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def benches(sandbox):
 
     def bench(lesson):
         if lesson.name not in made:
-            made[lesson.name] = Cells(sandbox, lesson.limits)
+            made[lesson.name] = Runners(sandbox, lesson.limits)
         return made[lesson.name]
 
     yield bench

@@ -13,12 +13,12 @@ import psutil
 import pytest
 from grade_course import solution, stub
 
-from dlmini.grade.cells import Cells
 from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import find_lesson
-from dlmini.grade.limits import Limits
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.sandbox.limits import Limits
+from dlmini.grade.sandbox.visible_files import HOUSE
 from dlmini.grade.verdict import INFRA, PASSED
-from dlmini.grade.visible import HOUSE
 
 LONG = os.environ.get("DLMINI_LONG") == "1"
 FILES = sorted((Path(__file__).parent / "adversaries").glob("*.py"))
@@ -59,8 +59,8 @@ def test_an_adversary_is_contained_and_gains_nothing(file, sandbox):
     tests = [t for t in lesson.tests if t.name in wanted or (LONG and wanted is not COSTS)]
     tests = tests if LONG or "Takes two tests" not in source else lesson.of("shard")[:2]
     before = {p.pid for p in left_behind()}
-    with Cells(sandbox, lesson.limits) as cells:
-        verdicts = [Examiner(lesson, source, cells).examine(test, seed=3) for test in tests]
+    with Runners(sandbox, lesson.limits) as processes:
+        verdicts = [Examiner(lesson, source, processes).examine(test, seed=3) for test in tests]
     expected = sum(t.points for t in tests) if "On top of the solution" in source else 0
     assert sum(v.score for v in verdicts) == expected, verdicts
     assert all(v.status != INFRA for v in verdicts), verdicts
@@ -77,18 +77,18 @@ def test_an_adversary_harms_no_later_submission(sandbox):
     test = lesson.of("shard")[0]
     bomb = source_of(Path(__file__).parent / "adversaries" / "00_fork_bomb.py")[1]
     lesson = replace(lesson, limits=Limits(cpu=1, wall=4.0))
-    with Cells(sandbox, lesson.limits) as cells:
-        assert Examiner(lesson, bomb, cells).examine(test, seed=1).score == 0
-        assert Examiner(lesson, solution(lesson.name), cells).examine(test, seed=1).status == PASSED
+    with Runners(sandbox, lesson.limits) as processes:
+        assert Examiner(lesson, bomb, processes).examine(test, seed=1).score == 0
+        assert Examiner(lesson, solution(lesson.name), processes).examine(test, seed=1).status == PASSED
 
 
 def test_a_runner_that_is_over_with_a_case_serves_the_next(sandbox):
     """Whether it ends with an answer, an exception or a crash: nobody waits, and no runner is replaced."""
     lesson, runners = find_lesson("00"), set()
     crash = "import os\ndef shard(*args):\n    os.abort()\n"
-    with Cells(sandbox, lesson.limits) as cells:
+    with Runners(sandbox, lesson.limits) as processes:
         for source in (solution(lesson.name), stub(lesson.name), crash, solution(lesson.name)):
-            verdicts = [Examiner(lesson, source, cells).examine(test, seed=1) for test in lesson.of("shard")]
-            runners |= {cell.process.pid for cell in cells.cells}
+            verdicts = [Examiner(lesson, source, processes).examine(test, seed=1) for test in lesson.of("shard")]
+            runners |= {one.process.pid for one in processes.runners}
         assert all(verdict.status == PASSED for verdict in verdicts)
     assert len(runners) == 1

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from dlmini.grade import archive
-from dlmini.grade.archive import Unsafe, entries, safe
-from dlmini.grade.source import Unreadable, text_of
-from dlmini.grade.submissions import collect
+from dlmini.grade.submissions import archive
+from dlmini.grade.submissions.archive import Unsafe, entries, safe
+from dlmini.grade.submissions.collect import collect
+from dlmini.grade.submissions.source_text import Unreadable, text_of
 
 STEM, FILE = "04_allreduce", "04_allreduce.py"
 

@@ -21,8 +21,8 @@ from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import find_lesson
 from dlmini.grade.reports import gradescope, junit
 from dlmini.grade.reports.all import write_all
-from dlmini.grade.sandbox import Bwrap, choose
-from dlmini.grade.submissions import Submission, collect
+from dlmini.grade.sandbox.levels import Bwrap, choose
+from dlmini.grade.submissions.collect import Submission, collect
 from dlmini.grade.verdict import INFRA, PASSED, Verdict
 
 LESSON = find_lesson("00")

@@ -7,11 +7,11 @@ import zipfile
 import pytest
 from grade_course import LESSONS, solution, stub
 
-from dlmini.grade.bundle import make
 from dlmini.grade.check import check, cool
+from dlmini.grade.gradescope_bundle import make
 from dlmini.grade.lesson import find_lesson
-from dlmini.grade.similarity import similar
-from dlmini.grade.submissions import Submission
+from dlmini.grade.submissions.collect import Submission
+from dlmini.grade.submissions.similarity import similar
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dlmini.grade.patient import Late, Lost, Over, PatientPipes
-from dlmini.grade.plain import frame
+from dlmini.grade.runner.judge_pipes import Late, Lost, Over, PatientPipes
+from dlmini.grade.runner.values import frame
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere a runner ends with its case")
 NONCE, OTHER = b"\1" * 8, b"\2" * 8

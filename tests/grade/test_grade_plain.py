@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlmini.comm.wire import pack
-from dlmini.grade.plain import HEAD, Garbled, frame, lengths, strict
+from dlmini.grade.runner.values import HEAD, Garbled, frame, lengths, strict
 from dlmini.sim.explore import equal
 
 ATOMS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text() | st.binary()

@@ -6,7 +6,7 @@ from grade_course import solution
 
 from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import Lesson, World
-from dlmini.grade.program import load
+from dlmini.grade.runner.student_module import load
 from dlmini.grade.verdict import FAILED, NOT_DONE, PASSED
 from dlmini.sim import Cluster, Simulated
 from dlmini.sim.explore import equal

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dlmini.grade.batch import Graded
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.reports import gradescope, junit, pages, table
 from dlmini.grade.reports.atomic import write
-from dlmini.grade.similarity import similar
+from dlmini.grade.submissions.similarity import similar
+from dlmini.grade.verdict import Graded
 
 
 def write_all(out: Path, lesson: Lesson, class_: list[Graded], sandbox, given: str = "") -> None:

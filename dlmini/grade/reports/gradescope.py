@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 
-from dlmini.grade.batch import Graded
 from dlmini.grade.cards import lines
 from dlmini.grade.lesson import VISIBLE
-from dlmini.grade.verdict import INFRA, PASSED, Verdict
+from dlmini.grade.verdict import INFRA, PASSED, Graded, Verdict
 
 
 def results(graded: Graded, hidden: str = "after_published") -> dict:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as Tree
 
-from dlmini.grade.batch import Graded
 from dlmini.grade.cards import lines
 from dlmini.grade.lesson import Lesson
-from dlmini.grade.verdict import INFRA, PASSED, Verdict
+from dlmini.grade.verdict import INFRA, PASSED, Graded, Verdict
 
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2
 

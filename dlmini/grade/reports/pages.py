@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from dlmini.grade.batch import Graded
 from dlmini.grade.cards import card
 from dlmini.grade.lesson import Lesson
-from dlmini.grade.similarity import Pair
-from dlmini.grade.verdict import PASSED
+from dlmini.grade.submissions.similarity import Pair
+from dlmini.grade.verdict import PASSED, Graded
 
 STYLE = (
     "body{font:16px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -65,7 +64,7 @@ def _line(graded: Graded) -> tuple[str, str, str]:
 
 
 def table(head: tuple, rows: list[tuple]) -> str:
-    """Cells are HTML already."""
+    """Runners are HTML already."""
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return "<table><tr>" + "".join(f"<th>{name}</th>" for name in head) + f"</tr>{body}</table>"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from dlmini.grade.batch import Graded
 from dlmini.grade.lesson import Lesson
+from dlmini.grade.verdict import Graded
 
 COLUMNS = [
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),

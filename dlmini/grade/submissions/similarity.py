@@ -15,7 +15,7 @@ from collections import Counter
 from itertools import combinations
 from typing import NamedTuple
 
-from dlmini.grade.submissions import Submission
+from dlmini.grade.submissions.collect import Submission
 
 K = 12  # tokens of a fingerprint
 LEAST = 30  # fingerprints below which two programs say too little to be compared

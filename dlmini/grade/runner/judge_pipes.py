@@ -12,8 +12,8 @@ import threading
 import time
 from contextlib import suppress
 
-from dlmini.grade.pipes import OVER
-from dlmini.grade.plain import HEAD, frame, lengths, strict
+from dlmini.grade.runner.pipes import OVER
+from dlmini.grade.runner.values import HEAD, frame, lengths, strict
 
 MOST = 1 << 16  # bytes of standard error that are kept
 ENDED = "your program ended without an answer."

@@ -17,13 +17,13 @@ import traceback
 
 import numpy as np  # the child needs it, and a fork gets it for nothing
 
-from dlmini.grade.landlock import confine
-from dlmini.grade.limits import Limits, bind, bind_time
-from dlmini.grade.namespaces import unshared
-from dlmini.grade.orphans import adopt, be_private, die_with_parent, end_children, outlast
-from dlmini.grade.pipes import BlockingPipes
-from dlmini.grade.program import load, quiet
-from dlmini.grade.remote import RemoteComm
+from dlmini.grade.runner.pipes import BlockingPipes
+from dlmini.grade.runner.remote_comm import RemoteComm
+from dlmini.grade.runner.student_module import load, quiet
+from dlmini.grade.sandbox.child_processes import adopt, be_private, die_with_parent, end_children, outlast
+from dlmini.grade.sandbox.landlock import confine
+from dlmini.grade.sandbox.limits import Limits, bind, bind_time
+from dlmini.grade.sandbox.namespaces import unshared
 
 STUB = "not done yet"  # with this begins what an untouched exercise raises
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dlmini.grade.limits import Limits
-from dlmini.grade.visible import HIDDEN, PATH, SYSTEM, above, passable, readable, shown
+from dlmini.grade.sandbox.limits import Limits
+from dlmini.grade.sandbox.visible_files import HIDDEN, PATH, SYSTEM, above, passable, readable, shown
 
-BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner import main; main()"
+BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner.host import main; main()"
 ARGV = [sys.executable, "-I", "-B", "-c", BOOT]
 ONE = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
 ENVIRONMENT = {**ONE, "LANG": "C.UTF-8", "HOME": "/tmp", "PYTHONHASHSEED": "0"}

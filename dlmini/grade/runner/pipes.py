@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from dlmini.grade.plain import HEAD, frame, trusting
+from dlmini.grade.runner.values import HEAD, frame, trusting
 
 OVER = "over"  # with this begins the line that ends a case
 

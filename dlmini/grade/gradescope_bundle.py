@@ -11,7 +11,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from dlmini.grade.lesson import Lesson
-from dlmini.grade.visible import HOUSE
+from dlmini.grade.sandbox.visible_files import HOUSE
 
 SETUP = """#!/usr/bin/env bash
 set -euo pipefail

@@ -6,15 +6,15 @@ import os
 import secrets
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import psutil
 
-from dlmini.grade.limits import Limits
-from dlmini.grade.patient import Lost, Over, PatientPipes
-from dlmini.grade.pipes import OVER
-from dlmini.grade.plain import Garbled
-from dlmini.grade.sandbox import ENVIRONMENT
+from dlmini.grade.runner.judge_pipes import Lost, Over, PatientPipes
+from dlmini.grade.runner.pipes import OVER
+from dlmini.grade.runner.values import Garbled
+from dlmini.grade.sandbox.levels import ENVIRONMENT
+from dlmini.grade.sandbox.limits import Limits
 
 START = 120.0  # seconds for a runner to come up; longer is the machine's fault, not the student's
 GRACE = 3.0  # seconds for a case that was told to stop
@@ -24,7 +24,7 @@ class Broken(Exception):
     """The grader's own side failed: nobody's fault, to be tried again."""
 
 
-class Cell:
+class RunnerProcess:
     """One runner. `over`: no case is under way; `hopeless`: not worth another wait."""
 
     def __init__(self, sandbox, limits: Limits):
@@ -116,6 +116,40 @@ class Cell:
         if self.process.returncode is None:
             self.kill()
         self.process.stderr.close()
+
+
+class Runners:
+    """The runners of one submission, one per rank, started when first needed and replaced when lost."""
+
+    def __init__(self, sandbox, limits: Limits):
+        self.sandbox, self.limits, self.runners = sandbox, limits, []
+
+    def take(self, count: int) -> list[RunnerProcess]:
+        """So many runners that serve. They start together, before any of them is waited for."""
+        for i in range(count):
+            if i == len(self.runners):
+                self.runners.append(RunnerProcess(self.sandbox, self.limits))
+            elif self.runners[i].process.poll() is not None:
+                self.runners[i].close()
+                self.runners[i] = RunnerProcess(self.sandbox, self.limits)
+        for runner in self.runners[:count]:
+            runner.come_up()
+        return self.runners[:count]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with ExitStack() as closing:
+            for runner in self.runners:
+                closing.callback(runner.close)
+
+
+def crowded() -> float:
+    """How much more wall time is fair now: with many times more work than cores everything takes longer."""
+    if not hasattr(os, "getloadavg"):
+        return 1.0
+    return min(3.0, max(1.0, os.getloadavg()[0] / (2 * (os.cpu_count() or 1))))
 
 
 def _below(pid: int) -> list[psutil.Process]:

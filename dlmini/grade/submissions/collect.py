@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmini.grade.archive import Entry, entries
-from dlmini.grade.source import Unreadable, text_of
+from dlmini.grade.submissions.archive import Entry, entries
+from dlmini.grade.submissions.source_text import Unreadable, text_of
 
 MOODLE = re.compile(r"_assignsubmission_(file|onlinetext)_?$")
 PROGRAMS = (".py", ".ipynb")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dlmini.grade.limits import Limits
-from dlmini.grade.patient import ENDED, Late, Lost
-from dlmini.grade.plain import Garbled
+from dlmini.grade.runner.judge_pipes import ENDED, Late, Lost
+from dlmini.grade.runner.values import Garbled
+from dlmini.grade.sandbox.limits import Limits
 
 SAID = 4000  # characters of anything a program says that are kept
 
