@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from dlmini import files
 from dlmini.events import Checkpoint
 from dlmini.recipe import Recipe
 from dlmini.written import read
@@ -33,11 +33,8 @@ class Checkpoints:
     def write(self, t: int, parts: dict[int, dict]) -> Path:
         arrays = {f"{rank}:{name}": array for rank, memory in parts.items() for name, array in memory.items()}
         file = self.folder / f"round-{t + 1:06}.npz"
-        unfinished = file.with_suffix(".part")
-        with open(unfinished, "wb") as stream:
-            np.savez(stream, t=t, size=self.size, recipe=repr(self.recipe), **arrays)
-        os.replace(unfinished, file)
-        return file
+        said = {"t": t, "size": self.size, "recipe": repr(self.recipe)}
+        return files.write(file, lambda stream: np.savez(stream, **said, **arrays))
 
 
 def newest(place) -> Path:

@@ -14,6 +14,7 @@ from dlmini.commands.course import course
 from dlmini.commands.doctor import doctor
 from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.lab import lab
+from dlmini.files import demand_place
 from dlmini.terminal import alone, console, say, together
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -67,6 +68,8 @@ def train(
 
     if workers < 1:
         raise ValueError(f"--workers {workers}: there must be at least one")
+    if save:
+        demand_place(save)
     build, make = words.choose("model", model, ZOO), words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
     sets = load(data, full=full)

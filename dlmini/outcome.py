@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dlmini.events import Event, Measured, Phases, Snapshot, as_dict, from_dict
+from dlmini.files import write_folder
 from dlmini.recipe import Recipe
 from dlmini.written import read
 
@@ -35,17 +36,21 @@ class Outcome:
         return self.measured[-1].accuracy if self.measured else float("nan")
 
     def save(self, folder) -> Path:
-        """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet."""
-        folder = Path(folder)
-        folder.mkdir(parents=True)
+        """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet: all three, or nothing."""
         rows = (as_dict(e) for e in self.events if not isinstance(e, Snapshot))
-        (folder / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        summary = {"recipe": repr(self.recipe), "accuracy": self.accuracy}
-        summary |= {name: getattr(self, name) for name in PLAIN}
-        summary["phases"] = [[p.compute, p.waiting, p.communication] for p in self.phases]
-        (folder / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
-        np.save(folder / "weights.npy", self.weights)
-        return folder
+        events = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        summary = json.dumps(self.summary(), indent=1).encode()
+        content = {
+            "events.jsonl": lambda stream: stream.write(events),
+            "summary.json": lambda stream: stream.write(summary),
+            "weights.npy": lambda stream: np.save(stream, self.weights),
+        }
+        return write_folder(folder, content)
+
+    def summary(self) -> dict:
+        known = {"recipe": repr(self.recipe), "accuracy": self.accuracy}
+        known |= {name: getattr(self, name) for name in PLAIN}
+        return known | {"phases": [[p.compute, p.waiting, p.communication] for p in self.phases]}
 
     @classmethod
     def load(cls, folder) -> Outcome:

@@ -80,6 +80,8 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
     ("words", "advice"),
     [
         (("--workers", "0"), "at least one"),
+        (("--save", "nowhere/w.npz"), "no folder that may be written to"),
+        (("--workers", "2", "--out", "."), "is there already; results go to a new folder"),
         (("--workers", "2", "--sync", "sometimes"), "choose one of bsp, local"),
         (("--workers", "2", "--topology", "bus"), "choose one of allreduce, server"),
         (("--workers", "2", "--compress", "topk:2"), "above 0, at most 1"),

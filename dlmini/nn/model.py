@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from dlmini import jit
+from dlmini.files import write
 from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
 from dlmini.nn.passes import Pass
@@ -150,8 +151,8 @@ class Model:
     def save(self, path, w):
         """Write the parameters to a .npz file, with the layers they belong to."""
         self._check_vector(w)
-        with open(path, "wb") as file:
-            np.savez(file, w=w, layers=np.array(repr(self.layers)), input=np.array(self.input))
+        made_for = {"layers": np.array(repr(self.layers)), "input": np.array(self.input)}
+        write(path, lambda stream: np.savez(stream, w=w, **made_for))
 
     def load(self, path):
         """Read parameters that `save` wrote; refuses those of another network."""
