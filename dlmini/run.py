@@ -38,8 +38,8 @@ class Run:
             warnings.warn(doubt, stacklevel=3)
         self.task, self.recipe, self.on = task, recipe, on
         self.until, self.patience, self.control = until, patience, control
-        self.before = memories(resume, on.size, recipe) if resume else None
-        self.checkpoints = Checkpoints(folder, on.size, recipe) if folder else None
+        self.before = memories(resume, on.size, recipe, task) if resume else None
+        self.checkpoints = Checkpoints(folder, on.size, recipe, task) if folder else None
         self._shown = {}  # round -> the weights that workers have shown
         self.events, self.measured, self.why, self.weights = [], [], "", task.initial(recipe.seed)
         self._news, self._stop, self._outcome, self._error = queue.SimpleQueue(), threading.Event(), None, None

@@ -1,13 +1,26 @@
 """What is to be learned: a model, its data, its loss. Immutable, and shared by all ranks of a process."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
 
 from dlmini.data import Batch, Dataset, split_iid, stream
 from dlmini.nn import Model
+
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in the repr of a layer that says nothing better of itself
+
+
+def digest(arrays) -> str:
+    """Twelve letters that differ if types, shapes or numbers do."""
+    seen = blake2b(digest_size=6)
+    for array in map(np.ascontiguousarray, arrays):
+        seen.update(f"{array.dtype.str}{array.shape}".encode())
+        seen.update(array)
+    return seen.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,19 @@ class Classify:
         epoch, left = divmod(skip, -(-len(rows) // size))
         found = stream(self.train, size, seed=seed, rank=shard, part=rows, epoch=epoch, reuse=True)
         return islice(found, left, None)
+
+    def fingerprint(self, workers: int, seed: int) -> dict[str, str]:
+        """What a checkpoint was learned from, so that it is not resumed on something else. The test set is free.
+
+        Digests of all rows and of who gets which: 0.2 s for CIFAR-10.
+        """
+        rows = self.split(self.train, workers, seed=seed)
+        return {
+            "model": ADDRESS.sub("", f"{self.model.layers} on {self.model.input} with {self.model.loss}"),
+            "batch": str(self.batch),
+            "data": f"{len(self.train)} rows, {digest([self.train.x, self.train.y])}",
+            "split": digest(rows),
+        }
 
     def steps(self, epochs: float, workers: int) -> int:
         """Steps of each worker until all have seen the training set so many times."""

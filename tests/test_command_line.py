@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from dlmini import mlp, softmax_regression
+from dlmini import Outcome, mlp, softmax_regression
+from dlmini.words import read_topology
 
 
 def dlmini(*words, **env):
@@ -49,8 +50,10 @@ def test_a_mistake_gets_a_sentence_and_no_traceback(words, advice, tmp_path):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("place", [("simulated", "--network", "gigabit"), ("processes",)])
-def test_workers_train_together_and_leave_files(tmp_path, place):
+@pytest.mark.parametrize(
+    ("topology", "place"), [("gossip", ("simulated", "--network", "gigabit")), ("allreduce:ring", ("processes",))]
+)
+def test_workers_train_together_and_leave_files(tmp_path, topology, place):
     words = [
         "--model",
         "softmax_regression",
@@ -63,7 +66,7 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
         "--sync",
         "local:4",
         "--topology",
-        "gossip",
+        topology,
     ]
     more = ["--compress", "topk:0.1", "--on", *place, "--out", str(tmp_path / "run"), "--save", str(tmp_path / "w.npz")]
     done = dlmini("train", *words, *more)
@@ -71,6 +74,7 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
     assert "MB" in done.stdout
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["accuracy"] > 0.5
+    assert Outcome.load(tmp_path / "run").recipe.topology == read_topology(topology)
     np.testing.assert_array_equal(
         softmax_regression().load(tmp_path / "w.npz"), np.load(tmp_path / "run" / "weights.npy")
     )

@@ -29,7 +29,7 @@ MAY = {
     "recipe": {"sync", "topology", "compression", "optim"},
     "task": {"nn", "data"},
     "loop": {"events", "memory", "topology.turn"},
-    "written": {"comm"},
+    "written": {"recipe", "sync", "topology", "compression", "optim", "comm"},
     "outcome": {"events", "recipe", "written"},
     "checkpoints": {"events", "recipe", "written"},
     "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology"},
