@@ -7,13 +7,18 @@ A full disk, a quota or a signal costs what is being written, never what was the
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+DEAD = 3600  # seconds without a byte
 
 
 def write_text(file, text: str) -> Path:
@@ -47,7 +52,7 @@ def write_folder(folder, contents: dict[str, Callable[[io.RawIOBase], object]]) 
     folder = Path(folder)
     demand_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    aside = folder.with_name(f".{folder.name[:100]}.{secrets.token_hex(4)}.part")
+    aside = beside(folder)
     aside.mkdir()
     try:
         for name, content in contents.items():
@@ -84,7 +89,8 @@ def is_device(file, place: Path) -> bool:
 def put_aside(place: Path, content) -> None:
     """Beside it, whole and on the disk; then in its place."""
     mode = permission(place)
-    aside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
+    sweep(place)
+    aside = beside(place)
     try:
         fill(aside, "xb", content)
         if mode is not None:
@@ -92,6 +98,19 @@ def put_aside(place: Path, content) -> None:
         os.replace(aside, place)
     finally:
         aside.unlink(missing_ok=True)  # it is there only if something went wrong
+
+
+def beside(place: Path) -> Path:
+    """A name of nobody's, in the same folder: a rename never crosses disks."""
+    return place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
+
+
+def sweep(place: Path) -> None:
+    """Remove what writers of the same file left when they were killed; one that lives has written lately."""
+    for left in place.parent.glob(f".{glob.escape(place.name[:100])}.{'[0-9a-f]' * 8}.part"):
+        with suppress(OSError):
+            if left.is_file() and time.time() - left.stat().st_mtime > DEAD:
+                left.unlink()
 
 
 def permission(place: Path) -> int | None:

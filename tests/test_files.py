@@ -130,6 +130,17 @@ def test_an_error_of_the_writer_costs_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_what_a_killed_writer_left_is_removed_by_the_next_and_what_a_living_one_writes_is_not(tmp_path):
+    left, young = tmp_path / ".a[1].npz.0123abcd.part", tmp_path / ".a[1].npz.4567cdef.part"
+    other, mine = tmp_path / ".b.npz.0123abcd.part", tmp_path / ".a[1].npz.backup0.part"
+    for file in (left, young, other, mine):
+        file.write_text("half")
+    for file in (left, other, mine):
+        os.utime(file, (0, 0))
+    files.write_text(tmp_path / "a[1].npz", "whole")
+    assert {*tmp_path.iterdir()} == {tmp_path / "a[1].npz", young, other, mine}
+
+
 def test_many_writers_at_once_leave_one_of_their_files_whole(tmp_path):
     texts = [str(i) * 50_000 for i in range(8)]
     threads = [threading.Thread(target=files.write_text, args=(tmp_path / "file", text)) for text in texts]
