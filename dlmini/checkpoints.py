@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 import warnings
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -27,9 +24,6 @@ from dlmini.written import read, write
 FORMAT, VERSION = "dlmini checkpoint", 2  # version 1 had no header, and knew no tasks
 MAY_DIFFER = ("rounds", "look", "everyone", "keep")
 NAME = re.compile(r"round-(\d+)\.npz")
-# What the readers of zip files and arrays raise when bytes are not what they should be.
-BAD = (OSError, EOFError, BadZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, AttributeError)
-BAD += (NotImplementedError, RuntimeError, MemoryError, OverflowError, SyntaxError, IndexError)
 
 
 class Unusable(ValueError):
@@ -103,9 +97,8 @@ def load(file: Path) -> Kept:
             return Kept(file, int(said["t"]), len(memories), recipe, task, memories)
     except Unusable:
         raise
-    except BAD as error:
-        why = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise Unusable(f"{file} is no checkpoint, or it is damaged ({why}); take another") from error
+    except files.DAMAGED as error:
+        raise Unusable(f"{file} is no checkpoint, or it is damaged ({files.why(error)}); take another") from error
 
 
 def by_rank(opened, said: dict) -> list[dict[str, np.ndarray]]:

@@ -1,8 +1,10 @@
-"""Writing a result so that it is there whole or not at all: aside first, onto the disk, then into its place.
+"""Result files. Writing one so that it is there whole or not at all: aside first, onto the disk, then into its place.
 
     write("weights.npz", lambda stream: np.savez(stream, w=w))
     write_text("table.csv", text)
 A full disk, a quota or a signal costs what is being written, never what was there before.
+
+Reading one that may be damaged:  try ... except DAMAGED as error: raise ValueError(f"... ({why(error)})") from error
 """
 
 from __future__ import annotations
@@ -13,12 +15,23 @@ import os
 import secrets
 import shutil
 import stat
+import struct
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from zipfile import BadZipFile
 
 DEAD = 3600  # seconds without a byte
+# What readers of zip files, arrays and JSON raise when bytes are not what they should be.
+DAMAGED = (OSError, EOFError, BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError, AttributeError)
+DAMAGED += (NotImplementedError, RuntimeError, MemoryError, OverflowError, SyntaxError)
+
+
+def why(error: Exception) -> str:
+    """What a reader found wrong, in one line."""
+    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
 def write_text(file, text: str) -> Path:

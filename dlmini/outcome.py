@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from dlmini.events import Event, Measured, Phases, Snapshot, as_dict, from_dict
-from dlmini.files import write_folder
+from dlmini.files import DAMAGED, why, write_folder
 from dlmini.recipe import Recipe
 from dlmini.written import describe, read
 
 VERSION = 2  # of summary.json; 1 had none, and a recipe as its repr
-BAD = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError, RecursionError)
 PLAIN = ("seconds", "nbytes", "messages", "stopped")
 
 
@@ -71,9 +70,8 @@ def loaded(file: Path, reader):
     """What the reader makes of a file, or one sentence."""
     try:
         return reader(file)
-    except BAD as error:
-        why = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ValueError(f"{file} is damaged, or no file of a saved run ({why}); copy the folder again") from error
+    except DAMAGED as error:
+        raise ValueError(f"{file} is damaged, or no file of a saved run ({why(error)}); copy it again") from error
 
 
 def facts(file: Path) -> dict:

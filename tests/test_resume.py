@@ -289,6 +289,25 @@ def test_a_full_disk_ends_the_run_with_a_sentence_and_keeps_the_last_checkpoint(
     load(tmp_path / "round-000003.npz")
 
 
+@pytest.mark.parametrize("damage", ["cut", *(name for name in DAMAGES if "recipe" not in name)])
+def test_damaged_weights_are_one_sentence(task, kept, tmp_path, damage):
+    """The same damages done to what a model has saved; another file's entries are no weights either."""
+    bad, w = tmp_path / "w.npz", task.initial(1)
+    task.model.save(bad, w)
+    data = bad.read_bytes()
+    if damage == "cut":
+        cuts = [data[:end] for end in range(0, len(data), 97)]
+    else:
+        bad.unlink()
+        DAMAGES[damage](kept[0] / "round-000009.npz", bad)
+        cuts = [bad.read_bytes()] if bad.is_file() else []
+    for cut in cuts:
+        bad.write_bytes(cut)
+        with pytest.raises(ValueError, match=r"not a file that model.save wrote|of another network") as error:
+            task.model.load(bad)
+        assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("name", ["summary.json", "events.jsonl", "weights.npy"])
 def test_a_damaged_outcome_is_one_sentence(task, tmp_path, name):
     folder = train(task, Recipe(rounds=3, topology=AllReduce(ring)), Simulated(2)).result().save(tmp_path / "run")

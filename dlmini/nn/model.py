@@ -11,12 +11,11 @@ The vector is what optimisers step on and what machines exchange; layers only ev
 from itertools import accumulate
 from math import prod, sqrt
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from dlmini import jit
-from dlmini.files import write
+from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
 from dlmini.nn.passes import Pass
@@ -161,8 +160,8 @@ class Model:
         try:
             with np.load(path, allow_pickle=False) as file:
                 layers, w = str(file["layers"]), file["w"]
-        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
-            raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {error}") from error
+        except DAMAGED as error:
+            raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {why(error)}") from error
         if layers != repr(self.layers):
             raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
         self._check_vector(w)
