@@ -7,6 +7,7 @@ recipe reads the same whoever computed it: np.int64(4) becomes 4. True is not 1 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite, isnan
 from numbers import Integral, Real
 from reprlib import Repr
@@ -70,6 +71,11 @@ def truth(value, name: str) -> bool:
     return bool(value)
 
 
+def text(value, name: str) -> str:
+    """Any words."""
+    return value if isinstance(value, str) else refuse(TypeError, name, value, "a text")
+
+
 def word(value, name: str, words, hint: str = "") -> str:
     """One of some words."""
     if not isinstance(value, str) or value not in words:
@@ -121,6 +127,16 @@ def piece(value, name: str, verbs: tuple[str, ...], what: str):
     if not all(hasattr(value, verb) for verb in verbs):
         refuse(TypeError, name, value, what)
     return value
+
+
+def row_of(value, name: str, signs: tuple[str, ...], what: str) -> list:
+    """Several objects that all have these attributes, as a list."""
+    if isinstance(value, str | bytes | dict | np.ndarray | type) or not isinstance(value, Iterable):
+        refuse(TypeError, name, value, what)
+    found = list(value)
+    if not all(hasattr(one, sign) for one in found for sign in signs):
+        refuse(TypeError, name, value, f"{what}, each with {', '.join(signs)}")
+    return found
 
 
 def settle(described, **values) -> None:

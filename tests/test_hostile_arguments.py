@@ -61,6 +61,19 @@ CASES = [
 ]
 
 
+FIGURES = {  # what is drawn: the first argument
+    "timeline": "events",
+    "curves": "runs",
+    "pareto": "rows",
+    "time_split": "rows",
+    "speed_up": "rows",
+    "mixing_matrix": "K",
+    "link_heatmap": "books",
+    "wait_graph": "diagnosis",
+    "dashboard": "task",
+}
+
+
 def takes(made) -> set[str]:
     """The names of the arguments, but for what is handed through."""
     found = inspect.signature(made).parameters.values()
@@ -78,8 +91,7 @@ def call(made, **changed):
 
 def test_every_public_name_has_a_row_with_all_its_arguments():
     public = {n for n in dlmini.__all__ if callable(getattr(dlmini, n)) and n not in hostile.HANDED_OUT}
-    figures = set(dlmini.__all__) & set(dlmini.show.__all__) - {"law_card"}
-    assert public - figures == set(hostile.ROWS)
+    assert public == {*hostile.ROWS, *FIGURES}
     for made, row in TABLE.items():
         assert set(row) == takes(made), NAMES[made]
 
@@ -137,6 +149,47 @@ def test_numbers_of_numpy_mean_the_same_as_pythons(made, argument):
             plain, found = call(made, **{argument: good}), call(made, **{argument: kind(good)})
             if " at 0x" not in repr(plain):
                 assert repr(found) == repr(plain)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_cannot_be_drawn_is_refused_by_a_sentence(name):
+    draw, wrong = getattr(dlmini, name), []
+    assert FIGURES[name] == next(iter(inspect.signature(draw).parameters))
+    for kind, value in STRANGE.items():
+        error = error_of(draw, value)
+        if error is None and (name, kind) not in {("mixing_matrix", "stride")}:
+            wrong.append(f"{kind} was drawn")
+        elif error is not None and (not isinstance(error, (ValueError, TypeError)) or unclear(error, "")):
+            wrong.append(f"{kind}: {error!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+RANK = {"text": "a", "none": None, "half": 0.5, "truth": True, "list": [0], "beyond": 7, "below": -2, "huge": 10**30}
+VERBS = {
+    "send": lambda comm, rank: comm.send(rank, 1),
+    "recv": lambda comm, rank: comm.recv(rank),
+    "poll": lambda comm, rank: comm.poll(rank),
+    "bcast": lambda comm, rank: comm.bcast(1, rank),
+    "gather": lambda comm, rank: comm.gather(1, rank),
+    "group": lambda comm, rank: comm.group([rank]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_rank_that_is_none_is_refused_and_numpys_are_taken(verb):
+    for kind, rank in RANK.items():
+        error = error_of(dlmini.launch, VERBS[verb], dlmini.Simulated(1), (rank,))
+        assert isinstance(error, (ValueError, TypeError)), (kind, error)
+        assert traceback.extract_tb(error.__traceback__)[-1].line.startswith("raise"), (kind, error)
+    if verb not in ("send", "recv"):  # these two would wait for each other
+        dlmini.launch(VERBS[verb], dlmini.Simulated(1), (np.int64(0),))
+
+
+@pytest.mark.parametrize("how", ["ring", 3, None, [1], dlmini.SGD, dlmini.gigabit])
+@pytest.mark.parametrize("verb", ["allreduce", "allgather", "reduce_scatter"])
+def test_a_schedule_that_is_none_is_refused(verb, how):
+    with pytest.raises(TypeError, match="how is"):
+        dlmini.launch(lambda comm: getattr(comm, verb)(np.ones(2), how), dlmini.Simulated(2))
 
 
 PIECES = {
@@ -237,9 +290,9 @@ def test_a_word_with_strange_values_gets_a_sentence(reader, word):
             assert "\n" not in str(error)
 
 
-def error_of(read, text: str) -> Exception | None:
+def error_of(call, *given) -> Exception | None:
     try:
-        read(text)
+        call(*given)
     except Exception as error:
         return error
     return None
