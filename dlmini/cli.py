@@ -65,8 +65,14 @@ def train(
     from dlmini.data import load
     from dlmini.nn import ZOO
 
+    check_places(save, out)
     if workers < 1:
         raise ValueError(f"--workers {workers}: there must be at least one")
+    pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
+    if workers == 1 and (sync, topology, compress, network, out) != ("bsp", "allreduce", "none", None, None):
+        raise ValueError(
+            "one worker talks to nobody: use --workers 2 or more with --sync, --topology, --compress, --network, --out"
+        )
     build, make = words.choose("model", model, ZOO), words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
     sets = load(data, full=full)
@@ -75,12 +81,19 @@ def train(
     if workers == 1:
         weights = alone(net, sets, chosen, epochs, batch, seed)
     else:
-        pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
         place = words.read_place(on, workers + pieces[1].servers, network)
         weights = together(net, sets, chosen, epochs, batch, seed, pieces, place, out)
     if save:
         net.save(save, weights)
         console.print(f"weights written to {save}")
+
+
+def check_places(save: Path | None, out: Path | None) -> None:
+    """Say before the work, not after it, that there is no room for what comes of it."""
+    if out is not None and out.exists():
+        raise ValueError(f"--out {out} exists already; name a new folder")
+    if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
+        raise ValueError(f"--save {save}: name a file in a folder that exists")
 
 
 @data.command("get")

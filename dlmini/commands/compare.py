@@ -42,6 +42,8 @@ def compare(
     from dlmini.task import Classify
 
     counts = numbers(workers)
+    if out is not None and out.exists():
+        raise ValueError(f"--out {out} exists already; name a new folder")
     sets = load(data)
     net = words.choose("model", model, ZOO)(input=sets[0].shape, classes=len(sets[0].classes))
     task = Classify(net, *sets, batch)
