@@ -12,12 +12,14 @@ import queue
 import threading
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from dlmini.checkpoints import Checkpoints, memories
+from dlmini.checks import piece, real, refuse, whole
 from dlmini.comm.errors import CommError
-from dlmini.comm.launch import launch
+from dlmini.comm.launch import check_transport, launch
 from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
 from dlmini.loop import program
 from dlmini.outcome import Outcome
@@ -167,6 +169,24 @@ def train(
     With Recipe(keep=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a folder's newest.
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     """
+    check_asked(task, recipe, on, until, patience, folder, resume)
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
     return Run(task, recipe, on, until, patience, folder, resume, control)
+
+
+def check_asked(task, recipe, on, until, patience, folder, resume) -> None:
+    """Refuse what `train` cannot do, before anything is started."""
+    piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
+    piece(recipe, "recipe", ("sync", "topology", "rounds"), "a Recipe(...)")
+    check_transport(on)
+    if until is not None:
+        real(until, "until", above=0, most=1, hint="a test accuracy")
+    whole(patience, "patience", 0, hint="looks at the test set")
+    for name, path in (("folder", folder), ("resume", resume)):
+        if path is not None and not (isinstance(path, str | Path) and str(path)):
+            refuse(TypeError, name, path, "a path, or None")
+    if recipe.keep and folder is None and resume is None:
+        raise ValueError(f"keep={recipe.keep} makes checkpoints, but there is no place for them; give train a folder=")
+    if folder is not None and not recipe.keep:
+        raise ValueError(f"folder={str(folder)!r} is for checkpoints, but none are made; give Recipe(keep=...) rounds")

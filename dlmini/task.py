@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from dlmini.checks import piece, real, refuse, settle, whole
 from dlmini.data import Batch, Dataset, split_iid, stream
 from dlmini.nn import Model
 
@@ -36,6 +37,15 @@ class Classify:
     test: Dataset
     batch: int = 100
     split: Callable = split_iid
+
+    def __post_init__(self):
+        piece(self.model, "model", ("loss_and_grad", "parts", "evaluate"), "a Model, for example lenet()")
+        for name in ("train", "test"):
+            piece(getattr(self, name), name, ("x", "y", "classes", "scaled"), "a Dataset, such as load gives")
+        settle(self, batch=whole(self.batch, "batch", 1, hint="images per worker and step"))
+        if not callable(self.split):
+            refuse(TypeError, "split", self.split, "a function (rows, parts, seed) such as split_iid")
+        check_fit(self.model, self.train, self.test)
 
     @property
     def size(self) -> int:
@@ -77,6 +87,7 @@ class Classify:
 
     def steps(self, epochs: float, workers: int) -> int:
         """Steps of each worker until all have seen the training set so many times."""
+        epochs = real(epochs, "epochs", above=0, most=1e6)
         return max(1, round(epochs * len(self.train) / (workers * self.batch)))
 
     def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray) -> float:
@@ -94,3 +105,13 @@ class Classify:
 
     def evaluate(self, w: np.ndarray) -> dict[str, float]:
         return self.model.evaluate(w, self.test.scaled().x, self.test.y)
+
+
+def check_fit(model, *sets) -> None:
+    """A model sees rows of one shape."""
+    for rows in sets:
+        if tuple(rows.shape) != tuple(model.input):
+            raise ValueError(
+                f"{rows.name} has rows of {rows.shape}, but the model takes {model.input}; make it with "
+                f"input={rows.shape}, classes={len(rows.classes)}"
+            )

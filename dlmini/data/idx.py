@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dlmini.data.checks import path_of
 from dlmini.data.dataset import Dataset
 from dlmini.files import write_bytes
 
@@ -28,7 +29,9 @@ def read_idx(path) -> np.ndarray:
 
     The file must be complete: a byte too few or too many is an error that says so.
     """
-    path = Path(path)
+    path = path_of(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}; check the name, or run `dlmini data get`")
     data = unpacked(path, path.read_bytes())
     dtype, shape = header(path, data)
     start, found = 4 + 4 * len(shape), len(data)

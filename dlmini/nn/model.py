@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from dlmini import jit
+from dlmini.checks import array, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
@@ -32,10 +33,12 @@ class Model:
     """
 
     def __init__(self, layers, input, loss=None, *, dtype=np.float32, kernels=None, threads=1):
-        self.layers, self.input, self.loss = tuple(layers), tuple(input), loss or CrossEntropy()
-        self.dtype = np.dtype(dtype)
-        self.kernels = kernels or ("numpy" if jit.mode() == "numpy" or self.dtype != np.float32 else "numba")
-        self.threads = threads
+        self.layers, self.input = layers_of(layers), lengths(input, "input")
+        self.loss = CrossEntropy() if loss is None else loss
+        self.dtype = float_type(dtype)
+        usual = "numpy" if jit.mode() == "numpy" or self.dtype != np.float32 else "numba"
+        self.kernels = usual if kernels is None else word(kernels, "kernels", ("numba", "numpy"))
+        self.threads = whole(threads, "threads", 1)
         self._check()
         self.shapes = list(accumulate(self.layers, lambda shape, layer: layer.output(shape), initial=self.input))
         self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
@@ -45,10 +48,11 @@ class Model:
     def _check(self):
         if not self.layers:
             raise ValueError("a model needs at least one layer")
-        if self.kernels not in ("numba", "numpy") or (self.kernels == "numba" and self.dtype != np.float32):
+        if self.kernels == "numba" and self.dtype != np.float32:
             raise ValueError(f"kernels={self.kernels!r} with {self.dtype}: use 'numba' (float32 only) or 'numpy'")
-        if not (isinstance(self.threads, int) and self.threads >= 1):
-            raise ValueError(f"threads={self.threads!r}: use a whole number of at least 1")
+        if not self.input or 0 in self.input:
+            raise ValueError(f"input is {self.input}; it must be the shape of one row, such as (28, 28, 1)")
+        piece(self.loss, "loss", ("check", "hits"), "CrossEntropy() or MeanSquares()")
 
     def __getstate__(self):
         return {**self.__dict__, "_team": None}  # memory and threads are made anew where the model arrives
@@ -59,7 +63,7 @@ class Model:
 
     def initial(self, seed=0):
         """Random weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015."""
-        w = self.zeros()
+        w, seed = self.zeros(), whole(seed, "seed", 0)
         for i, arrays in enumerate(self.views(w)):
             if arrays:
                 spread = sqrt(2 / prod(arrays[0].shape[:-1]))
@@ -79,6 +83,7 @@ class Model:
         return found
 
     def _check_vector(self, vector):
+        array(vector, "the vector", "make it with model.initial() or model.zeros()")
         if vector.shape != (self.size,) or vector.dtype != self.dtype or not vector.flags.c_contiguous:
             raise ValueError(
                 f"the vector is {vector.dtype}{list(vector.shape)}, but this model needs a contiguous "
@@ -87,14 +92,17 @@ class Model:
 
     def _check_batch(self, x, y=None):
         wanted = f"(images, {', '.join(map(str, self.input))})"
+        array(x, "x", f"floats of shape {wanted}")
+        if y is not None:
+            array(y, "y", "np.array(labels)")
         if x.shape[1:] != self.input:
             raise ValueError(f"a batch of shape {x.shape} does not fit: this model needs {wanted}")
         if not len(x):
             raise ValueError(f"the batch is empty: this model needs {wanted} with at least one image")
         if not np.issubdtype(x.dtype, np.floating):
             raise TypeError(f"a batch of {x.dtype} does not fit: scale it to floats first, x.astype(np.float32) / 255")
-        if y is not None and len(y) != len(x):
-            raise ValueError(f"{len(x)} images but {len(y)} labels: every image needs one")
+        if y is not None and (not y.ndim or len(y) != len(x)):
+            raise ValueError(f"{len(x)} images but {len(y) if y.ndim else 'no'} labels: every image needs one")
 
     @property
     def team(self):
@@ -166,3 +174,20 @@ class Model:
             raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
         self._check_vector(w)
         return w
+
+
+def layers_of(layers) -> tuple:
+    """A row of layers; a class among them is a forgotten pair of brackets."""
+    if not isinstance(layers, list | tuple):
+        refuse(TypeError, "layers", layers, "a list of layers, such as [Flatten(), Dense(10)]")
+    return tuple(piece(one, f"layer {i}", ("output", "forward"), "such as Dense(10)") for i, one in enumerate(layers))
+
+
+def float_type(dtype) -> np.dtype:
+    try:
+        found = None if dtype is None or isinstance(dtype, np.generic | np.ndarray) else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        refuse(ValueError, "dtype", dtype, "np.float32 or np.float64")
+    return found

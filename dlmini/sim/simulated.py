@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from dlmini.checks import settle, truth, whole
 from dlmini.comm.channels import name_of
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
@@ -70,8 +71,9 @@ class Simulated:
     spans: bool = False
 
     def __post_init__(self):
-        if self.size < 1:
-            raise ValueError(f"Simulated({self.size}): there must be at least one rank")
+        settle(self, size=whole(self.size, "size", 1, hint="ranks"), seed=whole(self.seed, "seed", 0))
+        settle(self, log=truth(self.log, "log"), spans=truth(self.spans, "spans"))
+        Cluster.of(self.cluster)  # says so if it is none
 
     def run(self, program, args: tuple = (), listen=None, control: Control | None = None) -> SimResults:
         return self.open(program, args, listen, control).run()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import word
 from dlmini.topology.graphs import drifts_apart, graph_of, heard, least_pull, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -26,8 +27,7 @@ class Gossip(Topology):
 
     def __post_init__(self):
         object.__setattr__(self, "graph", graph_of(self.graph))
-        if self.what not in WHAT:
-            raise ValueError(f"gossip mixes 'updates' or 'weights', not {self.what!r}")
+        word(self.what, "what", WHAT)
 
     @property
     def sends(self) -> str:

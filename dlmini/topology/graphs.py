@@ -17,6 +17,7 @@ from math import isqrt
 
 import numpy as np
 
+from dlmini.checks import numbers
 from dlmini.topology.own import Own
 
 Graph = Callable[[int, int], np.ndarray]  # (workers, round) -> matrix
@@ -137,6 +138,9 @@ def heard(comm, K: np.ndarray, message):
 
 def spectral_gap(K: np.ndarray) -> float:
     """1 - the second largest |eigenvalue|: 1 averages at once, 0 never."""
+    K = numbers(K, "K", 2, "a square matrix of numbers, such as Gossip('ring').matrix(8, 0)")
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"K has shape {K.shape}; a mixing matrix is square: one row and column per worker")
     sizes = np.sort(np.abs(np.linalg.eigvals(K)))
     return float(1 - sizes[-2]) if len(sizes) > 1 else 1.0
 
@@ -180,5 +184,5 @@ def drifts_apart(graph: str | Own, size: int) -> bool:
 
 def consensus_distance(weights) -> float:
     """How far workers are from their mean: sqrt(mean_i |w_i - mean|^2)."""
-    weights = np.asarray(weights, np.float64)
+    weights = numbers(weights, "weights", 2, "one vector per worker, all of one length, such as [w0, w1]")
     return float(np.sqrt(np.mean(np.sum((weights - weights.mean(axis=0)) ** 2, axis=1))))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import piece, settle, whole
 from dlmini.topology.graphs import complete
 from dlmini.topology.shard import FETCH, PUSH, Shard
 from dlmini.topology.topology import Topology
@@ -27,8 +28,11 @@ class ParameterServer(Topology):
     back: object = None
 
     def __post_init__(self):
-        if self.servers < 1 or (self.quorum is not None and self.quorum < 1):
-            raise ValueError(f"{self}: there must be at least one server, and a quorum of at least one push")
+        settle(self, servers=whole(self.servers, "servers", 1))
+        if self.quorum is not None:
+            settle(self, quorum=whole(self.quorum, "quorum", 1, hint="pushes that make a step"))
+        if self.back is not None:
+            piece(self.back, "back", ("fit", "remembers"), "a compressor for the way back, such as Int8()")
         if self.back is not None and self.back.remembers:
             raise ValueError(f"back={self.back!r} remembers by itself, but the server does so already; use another")
 

@@ -41,7 +41,7 @@ class PushSum(Topology):
     sends: ClassVar[str] = "weights"
 
     def __post_init__(self):
-        if self.graph != "random_push":
+        if not isinstance(self.graph, str) or self.graph != "random_push":
             object.__setattr__(self, "graph", graph_of(self.graph))
 
     def matrix(self, size: int, t: int) -> np.ndarray:

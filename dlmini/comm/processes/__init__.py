@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 
 import cloudpickle
 
+from dlmini.checks import real, settle, truth, whole
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
-from dlmini.comm.network import Network
+from dlmini.comm.network import Network, network_of
 from dlmini.comm.processes.answers import Said
 from dlmini.comm.processes.birth import prepare
 from dlmini.comm.processes.pool import Pool
@@ -49,8 +50,11 @@ class Processes:
     _busy: set[Pool] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ValueError(f"Processes needs a whole number of ranks, at least 1, not {self.size!r}")
+        settle(self, size=whole(self.size, "size", 1, hint="ranks"), spans=truth(self.spans, "spans"))
+        if self.network is not None:
+            network_of(self.network)
+        if self.timeout is not None:
+            settle(self, timeout=real(self.timeout, "timeout", above=0, infinite=True, hint="seconds"))
         prepare()
 
     def run(
