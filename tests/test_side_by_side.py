@@ -13,7 +13,7 @@ import pytest
 from greenlet import getcurrent, greenlet
 
 from dlmini import SGD, Classify, CrossEntropy, Dense, Dropout, Flatten, Model, ReLU, lenet, load
-from dlmini.comm.processes import Processes
+from dlmini.comm.processes import Processes, birth
 from dlmini.nn.passes import Pass
 from dlmini.recipe import Recipe
 from dlmini.run import train
@@ -166,3 +166,54 @@ assert len(found) == 4 and len({*found}) == 1, len({*found})
 
 def test_threads_may_load_the_kernels_together():
     subprocess.run([sys.executable, "-c", FIRST], check=True, timeout=120)
+
+
+BIRTH = """
+import os, sys, threading
+import dlmini.comm.processes.warm
+from dlmini.comm.launch import launch
+from dlmini.comm.processes import Processes, birth
+birth.METHOD = sys.argv[1]
+main, environment, looks = sys.modules["__main__"], dict(os.environ._data), 0
+
+def look(*_):
+    global looks
+    looks += 1
+    assert sys.modules["__main__"] is main and os.environ._data == environment, "another thread would see it"
+
+def program(comm):
+    import __main__
+    return os.environ["OPENBLAS_NUM_THREADS"], hasattr(__main__, "environment"), comm.rank
+
+def run():
+    sys.setprofile(look)  # at every call and return, in this thread
+    try:
+        found.append(launch(program, Processes(2)).values)
+    finally:
+        sys.setprofile(None)
+
+found = []
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+assert found == [[("1", False, 0), ("1", False, 1)]], found
+assert looks > 1000, looks
+"""
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"] if sys.platform == "linux" else ["spawn"])
+def test_workers_are_born_without_a_change_that_another_thread_could_see(method, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(BIRTH)
+    subprocess.run([sys.executable, str(script), method], check=True, timeout=120)
+
+
+def test_others_who_start_processes_still_hand_over_their_main():
+    from multiprocess import spawn
+
+    with birth.nursery():
+        assert not any(key.startswith("init_main") for key in spawn.get_preparation_data("a"))
+        with ThreadPoolExecutor(1) as other:
+            theirs = other.submit(spawn.get_preparation_data, "b").result(10)
+    assert any(key.startswith("init_main") for key in theirs)
+    assert any(key.startswith("init_main") for key in spawn.get_preparation_data("c"))
