@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dlmini.comm.channels import name_of
 from dlmini.comm.control import Control
@@ -68,6 +68,7 @@ class Simulated:
     seed: int = 0
     log: bool = False
     spans: bool = False
+    virtual: ClassVar[bool] = True
 
     def __post_init__(self):
         if self.size < 1:
@@ -82,7 +83,7 @@ class Simulated:
 
 
 class Simulation:
-    """One run. Between steps look at `time`, `engine.ranks`, `events`, `log`."""
+    """One run. Between steps look at `time`, `engine.ranks`, `log`, and, where nobody listens, `events`."""
 
     def __init__(self, on: Simulated, program, args: tuple = (), listen=None, control: Control | None = None):
         self.on, self.listen, self.control, self.events = on, listen, control, []
@@ -97,9 +98,7 @@ class Simulation:
             rank.spans = on.spans
 
     def _tell(self, event: Event) -> None:
-        self.events.append(event)
-        if self.listen is not None:
-            self.listen(event)
+        (self.listen or self.events.append)(event)
         if self.obedience is not None:
             self.obedience.heed(event)
 
