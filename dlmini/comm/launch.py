@@ -15,7 +15,7 @@ from dlmini.events import Event, Phases
 
 @dataclass
 class Results(Sequence):
-    """What the ranks returned, by rank (a sequence), and the books of the run."""
+    """What the ranks returned, by rank (a sequence), and the books of the run; its events, unless somebody listened."""
 
     values: list
     entries: list[Entry] = field(default_factory=list, repr=False)
@@ -46,9 +46,11 @@ class Transport(Protocol):
     size: int
 
     def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
-        """program(comm, *args) on every rank. `listen` gets each event as it comes; the Results have them all.
+        """program(comm, *args) on every rank. `listen` gets each event as it comes, and then nobody keeps it; without
+        it the Results have them all.
 
-        One whose ranks obey orders takes a `control` too.
+        One whose ranks obey orders takes a `control` too. One whose time stands still while `listen` works has an
+        attribute `virtual`, which is true.
         """
         ...
 
@@ -63,6 +65,7 @@ def launch(
     """program(comm, *args) on every rank of `on`; results by rank.
 
     results = launch(program, on=Simulated(4, seed=7), args=(x,))
+    listen: is called with each event as it comes, and keeps what it wants; without it all are in results.events.
     control: orders to the ranks while they run (control.py); on Simulated and Processes.
     """
     check_program(program, args), check_transport(on)

@@ -8,6 +8,7 @@
 The vector is what optimisers step on and what machines exchange; layers only ever see views of it.
 """
 
+import threading
 from itertools import accumulate
 from math import prod, sqrt
 from pathlib import Path
@@ -19,10 +20,17 @@ from dlmini.checks import array, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
-from dlmini.nn.passes import Pass
+from dlmini.nn.passes import Pass, functions
 from dlmini.nn.threads import Team, one_blas_thread
 
 CHUNK = 200  # images per forward pass when predicting
+
+
+class Idle(threading.local):
+    """The teams of one thread that nobody works with just now. They end with their thread, and with their model."""
+
+    def __init__(self):
+        self.teams = []
 
 
 class Model:
@@ -30,6 +38,9 @@ class Model:
 
     kernels: "numba" (float32) or "numpy" (any float type); by default what DLMINI_KERNELS says.
     threads: how many threads share a batch; the same number gives the same bits, another one other roundings.
+
+    A model may be used by any number of threads and runs at once: each call works in arrays that are its own until it
+    returns, and that its thread's next call finds warm. Who needs them beyond a call makes a `Pass(model)` of its own.
     """
 
     def __init__(self, layers, input, loss=None, *, dtype=np.float32, kernels=None, threads=1):
@@ -43,7 +54,8 @@ class Model:
         self.shapes = list(accumulate(self.layers, lambda shape, layer: layer.output(shape), initial=self.input))
         self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
         self.size = sum(prod(s) for part in self.parts for s in part)
-        self._team = None
+        self.pieces = {}  # functions that take the place of some of the library's own (names as in ops.py)
+        self._idle = Idle()
 
     def _check(self):
         if not self.layers:
@@ -55,7 +67,10 @@ class Model:
         piece(self.loss, "loss", ("check", "hits"), "CrossEntropy() or MeanSquares()")
 
     def __getstate__(self):
-        return {**self.__dict__, "_team": None}  # memory and threads are made anew where the model arrives
+        return {name: value for name, value in vars(self).items() if name != "_idle"}  # memory is made anew there
+
+    def __setstate__(self, state):
+        vars(self).update(state, _idle=Idle())
 
     def zeros(self):
         """A vector of the model's size."""
@@ -104,13 +119,16 @@ class Model:
         if y is not None and (not y.ndim or len(y) != len(x)):
             raise ValueError(f"{len(x)} images but {len(y) if y.ndim else 'no'} labels: every image needs one")
 
-    @property
-    def team(self):
-        """The passes that do the work, one per thread."""
-        if self._team is None:
-            one_blas_thread()
-            self._team = Team([Pass(self) for _ in range(self.threads)])
-        return self._team
+    def _team(self):
+        """The passes that do the work of one call: warm ones, unless somebody in this thread is at work with them.
+
+        (Ranks of a simulator share a thread, and a layer or a loss that talks lets another rank in.) Give them back to
+        `_idle` when all went well; after an error they are dropped, since their threads may still be writing.
+        """
+        if self._idle.teams:
+            return self._idle.teams.pop()
+        one_blas_thread()
+        return Team([Pass(self) for _ in range(self.threads)])
 
     def loss_and_grad(self, w, x, y, grad, key=None):
         """The mean loss of a batch; its gradient is written into `grad`.
@@ -120,7 +138,9 @@ class Model:
         self._check_batch(x, y)
         if key is None and any(isinstance(layer, Dropout) for layer in self.layers):
             raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
-        loss = self.team.loss_and_grad(w, x, y, grad, key)
+        team = self._team()
+        loss = team.loss_and_grad(w, x, y, grad, key)
+        self._idle.teams.append(team)
         if not np.isfinite(loss) and not np.isfinite(x).all():
             bad = np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
             raise ValueError(f"image {bad[0]} of the batch holds NaN or infinity ({len(bad)} do): clean the data first")
@@ -129,13 +149,16 @@ class Model:
     def predict(self, w, x):
         """The scores of each image."""
         self._check_batch(x)
-        one = self.team.passes[0]
-        return np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+        team = self._team()
+        one = team.passes[0]
+        scores = np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+        self._idle.teams.append(team)
+        return scores
 
     def evaluate(self, w, x, y):
         """{"loss": mean loss, "accuracy": share of right answers (NaN where the loss knows no right and wrong)}."""
         scores = self.predict(w, x)
-        loss = self.loss(self.team.passes[0].ops, scores, y, np.empty_like(scores), len(x))
+        loss = self.loss(functions(self), scores, y, np.empty_like(scores), len(x))
         right, asked = self.loss.hits(scores, y)
         return {"loss": loss, "accuracy": right / asked if asked else float("nan")}
 

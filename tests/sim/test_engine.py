@@ -237,7 +237,8 @@ def test_events_reach_the_listener_as_they_happen_stamped_with_virtual_time():
         comm.emit(Round(0, 0.5, 10))
 
     results = launch(program, Simulated(2), listen=heard.append)
-    assert heard == results.events
+    assert results.events == []  # who listens keeps what he wants
+    assert launch(program, Simulated(2)).events == heard
     assert [(e.rank, e.at) for e in heard if isinstance(e, Round)] == [(0, 1.0), (1, 1.0)]
     assert sum(isinstance(e, Done) for e in heard) == 2
 

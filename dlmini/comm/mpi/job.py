@@ -34,7 +34,7 @@ def run_job(on, program: Callable, args: tuple, listen: Callable[[Event], None] 
     path = [os.path.abspath(folder) for folder in sys.path]
     job = Job(on, (path, pickled(program, args)))
     try:
-        return job.results(listen or (lambda event: None))
+        return job.results(listen)
     finally:
         job.end()
 
@@ -85,15 +85,14 @@ class Job:
 
     # ---- while it runs ----
 
-    def results(self, listen: Callable[[Event], None]) -> Results:
+    def results(self, listen: Callable[[Event], None] | None) -> Results:
         events: list[Event] = []
         while len(self.reports) < self.on.size:
             rank, kind, *rest = self._next()
             if kind == "hello" and rank == 0:
                 self._hand_over()
             elif kind == "event":
-                events.append(rest[0])
-                listen(rest[0])
+                (listen or events.append)(rest[0])
             elif kind == "done":
                 self.reports[rank] = rest[0]
             elif kind == "raised":

@@ -64,7 +64,10 @@ class Processes:
         listen: Callable[[Event], None] | None = None,
         control: Control | None = None,
     ) -> Results:
-        """program(comm, *args) on every rank. `listen` is called with each event as it comes."""
+        """program(comm, *args) on every rank. `listen` is called with each event as it comes; without it all are kept.
+
+        It is called where the ranks are heard: while it works, nothing is, and after a while (news.py) they wait.
+        """
         data, began, events = pickled(program, args, self.network, control is not None), time.perf_counter(), []
         pool = borrow(self.size)
         self._busy.add(pool)
@@ -96,14 +99,12 @@ class Processes:
 
 
 def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None) -> None:
-    """Events to who listens, a printed text to where this process prints."""
+    """Events to who listens, or else to the results; a printed text to where this process prints."""
     if said.stream != "events":
         getattr(sys, said.stream).write(said.text)
         return
     for event in map(pickle.loads, said.text):
-        events.append(event)
-        if listen is not None:
-            listen(event)
+        (listen or events.append)(event)
 
 
 def pickled(program: Callable, args: tuple, network: Network | None, controlled: bool = False) -> bytes:

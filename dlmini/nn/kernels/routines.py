@@ -35,6 +35,7 @@ class Routine(NamedTuple):
 
 
 ROUTINES: dict[int, Routine] = {}
+TABLES: list[np.ndarray] = []  # kept here for their memory
 
 
 def register(slot: int, arity: int, emit: Callable, emulate: Callable) -> None:
@@ -120,5 +121,5 @@ def table() -> int:
     slots = np.zeros(SLOTS, np.int64)
     if not memory.DEBUG:
         fill_table(slots.ctypes.data)
-    table.keep = slots  # the table lives as long as the process
+    TABLES.append(slots)  # it lives as long as the process; threads that come at once make one each
     return slots.ctypes.data
