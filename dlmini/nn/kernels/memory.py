@@ -101,6 +101,11 @@ def grid(start: int, shape: tuple, *steps: int) -> np.ndarray:
     return _at(start, shape, tuple(4 * s for s in steps), np.float32)
 
 
+def cells(start: int, shape: tuple, *steps: int) -> np.ndarray:
+    """Debug mode: bytes at regular distances."""
+    return _at(start, shape, steps, np.uint8)
+
+
 def codes(start: int, count: int = 8) -> np.ndarray:
     """Debug mode: `count` one-byte codes at an address."""
     return _at(start, (count,), (1,), np.uint8)

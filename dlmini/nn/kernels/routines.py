@@ -23,9 +23,10 @@ from dlmini.nn.kernels.vector import INT
 
 # A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an R in their name: plus the filter's size.
 POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 38)
-INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R = range(38, 68, 6)
-SLOTS = 72
-MAKERS = ("tile", "transforms", "pools", "rows", "panels")  # the modules of this room that register routines
+INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R, SEEN_R = range(38, 74, 6)
+MARK, MASK, SILENCE = range(74, 77)
+SLOTS = 80
+MAKERS = ("tile", "transforms", "pools", "rows", "panels", "zeros")  # the modules of this room that register routines
 
 
 class Routine(NamedTuple):
