@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.compression.packets import Dense
 from dlmini.topology.graphs import drifts_apart, graph_of, heard, least_pull, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -60,6 +61,6 @@ class Gossip(Topology):
         mixed = turn.mixed
         mixed[:] = 0
         for w, share in heard(comm, self.matrix(comm.size, turn.t), mine):
-            mixed += np.float32(share) * w
+            Dense(w).add_to(mixed, share)
         mine[:] = mixed
         return mine
