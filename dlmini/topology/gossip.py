@@ -19,7 +19,8 @@ class Gossip(Topology):
         updates   w_i = start_i - outer(sum_j K_ij packet_j)                 (Tolstobrov 2022, Algorithms 2 and 3)
         weights   w_i = sum_j K_ij (start_j - outer(packet_j))               (D-PSGD, Lian et al. 2017)
     Mixing weights pulls workers together; mixing updates does not, it only makes them move alike.
-    Cost: as many packets as K has entries beside the diagonal in a column. Nobody waits for those it does not mix with.
+    Cost: as many packets as K has entries beside the diagonal in a column, sent onward from one's own rank, so that on
+    a switch no two meet at a port (`onward` in graphs.py). Nobody waits for those it does not mix with.
     """
 
     graph: object = "rotating"
