@@ -11,7 +11,7 @@ the spectral gap, 1 minus the second largest |eigenvalue|:
 A graph is one of these names, or a matrix of one's own (own.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import isqrt
 
@@ -127,11 +127,23 @@ def matrix_of(graph: str | Own, size: int, t: int) -> np.ndarray:
     return K
 
 
+def onward(ranks: Iterable[int], first: int, size: int) -> list[int]:
+    """`ranks` in the order in which one meets them going up from `first`, and on from 0 after size - 1.
+
+    If all send so, each beginning at its own rank, then at any time they send to different receivers, and no two meet
+    at a port. In the order of ranks all would begin with the same one, and the others' ports would be idle.
+    """
+    return sorted(ranks, key=lambda rank: (rank - first) % size)
+
+
 def heard(comm, K: np.ndarray, message):
-    """Send to all that K lets hear me; then (message, share) of everybody whom I hear, myself too, in order of rank."""
-    for other in np.flatnonzero(K[:, comm.rank]):
+    """Send to all that K lets hear me, onward from my rank; then (message, share) of everybody whom I hear, myself too.
+
+    What is heard comes in the order of ranks, whoever was first: sums have the same bits on every transport.
+    """
+    for other in onward(np.flatnonzero(K[:, comm.rank]).tolist(), comm.rank, comm.size):
         if other != comm.rank:
-            comm.send(int(other), message)
+            comm.send(other, message)
     for other in np.flatnonzero(K[comm.rank]):
         yield (message if other == comm.rank else comm.recv(int(other))), float(K[comm.rank, other])
 

@@ -18,6 +18,9 @@ class ParameterServer(Topology):
         w -= outer(mean of `quorum` pushes)          quorum: by default all workers, or one where nobody waits
     Bulk-synchronous, stale-synchronous and asynchronous differ by who may go on (sync/gate.py). Cost: a worker sends
     and receives one packet; a server's port carries workers / servers of them each way, which is the bottleneck.
+    All knock and are answered in the order of ranks: who is answered first pushes first, and from the second round on
+    N workers and K <= N servers form a pipeline, g + 2 alpha + (N/K + 1) S beta a round. (If worker r began at server
+    r mod K, the first round would be shorter and all others longer.)
     back: a compressor for the way back. The server then sends what a worker lacks, and whatever was left out is still
     lacking next time, so nothing is lost in this direction either.
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
