@@ -74,15 +74,14 @@ class SharedComm(Comm):
 
     def _recv(self, source: int, channel: int):
         """As inherited; the same."""
-        office = self._office
+        called, office, message = perf_counter() - self._epoch, self._office, None
         if self._short and source != self.rank:
-            called = perf_counter() - self._epoch
-            while (source, channel) not in office.boxes and source not in office.ended:
+            while message is None and (source, channel) not in office.boxes and source not in office.ended:
                 message, sent = self._next(source, channel, office.vector)
-                if message is not None:
-                    self._book_received(called, sent, perf_counter() - self._epoch)
-                    return message
-        return super()._recv(source, channel)
+        if message is None:
+            message, sent = self._take(source, channel)
+        self._book_received(called, sent, perf_counter() - self._epoch)
+        return message
 
     def _post(self, dest: int, channel: int, message) -> int:
         frame, now = wire.pack(message), self.now()

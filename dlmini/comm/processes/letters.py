@@ -10,7 +10,7 @@ import numpy as np
 from dlmini.comm.processes.kernels import board as spot
 from dlmini.comm.processes.plain import look, publish, watch
 
-WORD, ENVELOPE = 8, 56  # bytes
+WORD = 8  # bytes
 
 
 def put(board, end, words):
@@ -78,7 +78,7 @@ def write(board, habits, end, cells, data, at):
 
 
 def post(board, habits, end, cells, low, high, sent, header, payload, first, last, data):
-    if room_of(board, end) < ENVELOPE:
+    if room_of(board, end) < WORD * (spot.END - spot.ENVELOPE):
         return spot.NOTHING
     times = np.array([sent, first, last]).view(np.int64)
     put(board, end, [low, high, times[0], header, payload, *times[1:]])
@@ -88,7 +88,7 @@ def post(board, habits, end, cells, low, high, sent, header, payload, first, las
 def open_letter(board, end):
     if look(board, end[spot.WORDS] + spot.TAIL) == end[spot.POSITION]:
         return False
-    end[spot.ENVELOPE :] = take(board, end, ENVELOPE // WORD)
+    end[spot.ENVELOPE :] = take(board, end, spot.END - spot.ENVELOPE)
     end[spot.LENGTH], end[spot.DONE] = end[spot.HEADER] + end[spot.PAYLOAD], 0
     return True
 

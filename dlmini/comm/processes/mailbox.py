@@ -23,7 +23,7 @@ BYTE = np.dtype(np.uint8)
 EMPTY = np.empty(0, BYTE)
 SMALL = 2**63  # what fits into one word
 LINE = 64  # bytes: where a payload begins, its arrays are aligned
-TIMES = (board.SENT, board.END - 2, board.END - 1)  # where in an end there are floats
+TIMES = (board.SENT, board.FIRST, board.LAST)  # where in an end there are floats
 
 
 class Ends:

@@ -41,10 +41,9 @@ HABITS = 52  # its length
 # how far I am; bytes that are left of the piece I am at
 WORDS, DATA, CAPACITY, PEER, POSITION, PIECE = range(6)
 READERS = 6  # the writer's: how many read it
-HEAD, TOLD, LENGTH, DONE = range(6, 10)  # a reader's: its word; what the writer knows; of the letter it is at, or -1
-ENVELOPE = 10  # where a reader keeps that letter's envelope (wire.py):
-LOW, HIGH, SENT, HEADER, PAYLOAD = range(10, 15)  # the channel, in two words; when it was sent; two lengths; two times
-END = 17  # its length
+HEAD, TOLD, LENGTH, DONE = range(6, 10)  # a reader's: its word; what the writer knows; of its letter: bytes, those read
+ENVELOPE, END = 10, 17  # the envelope of the letter at hand (wire.py); the length of it all
+LOW, HIGH, SENT, HEADER, PAYLOAD, FIRST, LAST = range(ENVELOPE, END)  # low and high: the channel, in two words
 
 # a letter in a ring buffer: the words of its envelope, then pieces: a word that says how long it is and where it lies,
 # in a cell (counted from 1) or right behind the word (0); all that lies in the ring fills whole words

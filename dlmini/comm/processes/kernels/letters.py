@@ -19,7 +19,7 @@ from dlmini.comm.processes.kernels.waiting import publish, watch
 from dlmini.comm.processes.kernels.words import load
 from dlmini.jit import kernel
 
-ENVELOPE = 56  # bytes of an envelope
+ENVELOPE = 8 * (spot.END - spot.ENVELOPE)  # bytes
 
 
 @kernel(exact=True)
@@ -94,7 +94,7 @@ def announce(board, habits, end):
 @kernel(exact=True)
 def write(board, habits, end, cells, data, at):
     """The body from data[at] on, as far as there is room: where it stopped."""
-    cell, room = 0, room_of(board, end)
+    cell, room = at - at, room_of(board, end)
     while at < data.size and room >= 16:
         if end[spot.PIECE] == 0:
             count = min(data.size - at, spot.CELL)
@@ -120,16 +120,12 @@ def post(board, habits, end, cells, low, high, sent, header, payload, first, las
     """A letter's envelope and as much of its body as there is room for: how much; NOTHING if not even the envelope."""
     if room_of(board, end) < ENVELOPE:
         return spot.NOTHING
-    put(board, end, low)
-    put(board, end, high)
-    board.view(np.float64)[word_at(end)] = sent
-    end[spot.POSITION] += 8
-    put(board, end, header)
-    put(board, end, payload)
-    for time in (first, last):
-        board.view(np.float64)[word_at(end)] = time
-        end[spot.POSITION] += 8
-    return write(board, habits, end, cells, data, 0)
+    times = end.view(np.float64)
+    end[spot.LOW], end[spot.HIGH], times[spot.SENT] = low, high, sent
+    end[spot.HEADER], end[spot.PAYLOAD], times[spot.FIRST], times[spot.LAST] = header, payload, first, last
+    for word in range(spot.ENVELOPE, spot.END):
+        put(board, end, end[word])
+    return write(board, habits, end, cells, data, header - header)
 
 
 @kernel(exact=True)
@@ -137,7 +133,7 @@ def open_letter(board, end):
     """Read the next envelope, if one is there."""
     if load(board, end[spot.WORDS] + spot.TAIL) == end[spot.POSITION]:
         return False
-    for word in range(spot.ENVELOPE, spot.ENVELOPE + ENVELOPE // 8):
+    for word in range(spot.ENVELOPE, spot.END):
         end[word] = board[word_at(end)]
         end[spot.POSITION] += 8
     end[spot.LENGTH], end[spot.DONE] = end[spot.HEADER] + end[spot.PAYLOAD], 0
