@@ -24,6 +24,7 @@ from dlmini.comm.launch import Results
 from dlmini.comm.network import Network
 from dlmini.comm.processes.answers import Said
 from dlmini.comm.processes.birth import prepare
+from dlmini.comm.processes.plain import check_order
 from dlmini.comm.processes.pool import Pool
 from dlmini.comm.processes.verdict import judge, whereabouts
 from dlmini.events import Event
@@ -51,6 +52,7 @@ class Processes:
     def __post_init__(self):
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
             raise ValueError(f"Processes needs a whole number of ranks, at least 1, not {self.size!r}")
+        check_order()
         prepare()
 
     def run(
