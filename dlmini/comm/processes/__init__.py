@@ -25,6 +25,7 @@ from dlmini.comm.launch import Results
 from dlmini.comm.network import Network, network_of
 from dlmini.comm.processes.answers import Said
 from dlmini.comm.processes.birth import prepare
+from dlmini.comm.processes.plain import check_order
 from dlmini.comm.processes.pool import Pool
 from dlmini.comm.processes.verdict import judge, whereabouts
 from dlmini.events import Event
@@ -55,6 +56,7 @@ class Processes:
             network_of(self.network)
         if self.timeout is not None:
             settle(self, timeout=real(self.timeout, "timeout", above=0, infinite=True, hint="seconds"))
+        check_order()
         prepare()
 
     def run(
