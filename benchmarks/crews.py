@@ -24,7 +24,8 @@ KEY = b"benchmark"
 class Crew:
     """`size` processes of a peer; `seconds(what, reps)` is how long it took them to do it once.
 
-    what: the length of a float32 vector to all-reduce; for DDP, a training step (crews_ddp.py).
+    what: the length of a float32 vector to all-reduce; for MPI, also (how, length) of messages (`mpi_messages`); for
+    DDP, a training step (crews_ddp.py).
     """
 
     def __init__(self, peer: str, size: int):
@@ -117,11 +118,32 @@ def ddp_step(what):
 def mpi(address: str) -> None:
     from mpi4py import MPI
 
-    def make(count):
-        x, out = np.ones(count, np.float32), np.empty(count, np.float32)
+    def make(what):
+        if isinstance(what, tuple):
+            return mpi_messages(MPI.COMM_WORLD, *what)
+        x, out = np.ones(what, np.float32), np.empty(what, np.float32)
         return lambda: MPI.COMM_WORLD.Allreduce(x, out)
 
     obey(address, make)
+
+
+def mpi_messages(world, how: str, count: int):
+    """A message there and back, pickled or between buffers; or one to the next rank, around all of them."""
+    x, out, other = np.ones(count, np.float32), np.empty(count, np.float32), 1 - world.rank
+    calls = {
+        "pickled": (lambda: world.send(x, other), lambda: world.recv(source=other)),
+        "buffers": (lambda: world.Send(x, other), lambda: world.Recv(out, other)),
+    }
+    if how == "around":
+        before, after = ((world.rank + step) % world.size for step in (-1, 1))
+        return lambda: world.Sendrecv(x, after, recvbuf=out, source=before)
+    first, second = calls[how] if world.rank == 0 else calls[how][::-1]
+
+    def once():
+        first()
+        second()
+
+    return once
 
 
 def obey(address: str, make) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dlmini.checks import piece, whole
 from dlmini.data import batches
 
 
@@ -35,6 +36,15 @@ class Epoch(NamedTuple):
 
 def train_alone(model, train, test, optimizer, *, epochs=1, batch=100, seed=0) -> Iterator[Step | Epoch]:
     """Learn; yields a Step after each mini-batch and an Epoch after each epoch. The same seed gives the same bits."""
+    epochs, batch = whole(epochs, "epochs", 1), whole(batch, "batch", 1, hint="images per step")
+    piece(model, "model", ("loss_and_grad", "initial"), "a Model, for example lenet()")
+    for name, rows in (("train", train), ("test", test)):
+        piece(rows, name, ("x", "y", "scaled"), "a Dataset, one of the two that load gives")
+    piece(optimizer, "optimizer", ("rate", "start"), "an optimiser, for example Momentum(0.02)")
+    return learned(model, train, test, optimizer, epochs, batch, whole(seed, "seed", 0))
+
+
+def learned(model, train, test, optimizer, epochs, batch, seed) -> Iterator[Step | Epoch]:
     w, grad, stepper = model.initial(seed), model.zeros(), optimizer.start(model.size)
     x_test, y_test = test.scaled().x, test.y
     steps = -(-len(train) // batch)

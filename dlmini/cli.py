@@ -14,6 +14,7 @@ from dlmini.commands.course import course
 from dlmini.commands.doctor import doctor
 from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.lab import lab
+from dlmini.files import demand_new, demand_place
 from dlmini.terminal import alone, console, say, together
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -65,8 +66,14 @@ def train(
     from dlmini.data import load
     from dlmini.nn import ZOO
 
+    check_places(save, out)
     if workers < 1:
         raise ValueError(f"--workers {workers}: there must be at least one")
+    pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
+    if workers == 1 and (sync, topology, compress, network, out) != ("bsp", "allreduce", "none", None, None):
+        raise ValueError(
+            "one worker talks to nobody: use --workers 2 or more with --sync, --topology, --compress, --network, --out"
+        )
     build, make = words.choose("model", model, ZOO), words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
     sets = load(data, full=full)
@@ -75,12 +82,19 @@ def train(
     if workers == 1:
         weights = alone(net, sets, chosen, epochs, batch, seed)
     else:
-        pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
         place = words.read_place(on, workers + pieces[1].servers, network)
         weights = together(net, sets, chosen, epochs, batch, seed, pieces, place, out)
     if save:
         net.save(save, weights)
         console.print(f"weights written to {save}")
+
+
+def check_places(save: Path | None, out: Path | None) -> None:
+    """Say before the work, not after it, that there is no room for what comes of it."""
+    if out is not None:
+        demand_new(out)
+    if save is not None:
+        demand_place(save)
 
 
 @data.command("get")

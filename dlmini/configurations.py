@@ -10,12 +10,14 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
 from dlmini.compression import None_, Threshold
+from dlmini.files import write_text
 from dlmini.recipe import Recipe
 from dlmini.run import Outcome, train
 from dlmini.sync import LocalSGD
@@ -148,7 +150,8 @@ def write_csv(rows: Iterable[Row], file: Path) -> None:
     plain = [{k: v for k, v in asdict(row).items() if k != "curve"} for row in rows]
     looks = [{"number": row.number, **point._asdict()} for row in rows for point in row.curve]
     for table, where in ((plain, file), (looks, file.with_name("curves.csv"))):
-        with open(where, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, fieldnames=list(table[0]) if table else [])
-            writer.writeheader()
-            writer.writerows(table)
+        text = StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(table[0]) if table else [])
+        writer.writeheader()
+        writer.writerows(table)
+        write_text(where, text.getvalue())

@@ -133,3 +133,13 @@ def kernel(fn=None, *, exact=False):
     dispatcher = njit(fastmath=fast, error_model="numpy", nogil=True, boundscheck=False)(fn)
     _attach_cache(dispatcher, fn)
     return dispatcher
+
+
+def at_hand(kernel, *args):
+    """The compiled function for arguments of these types, which it no longer looks at: ask only for arrays that match.
+
+    Numba finds it out anew at every call, and for that takes as long as two ranks need to meet.
+    """
+    if not hasattr(kernel, "compile"):  # a twin
+        return kernel
+    return kernel.compile(tuple(map(kernel.typeof_pyval, args)))

@@ -17,7 +17,7 @@ def arrays(thing, name: str = "") -> dict[str, np.ndarray]:
         return {k: v for key, value in thing.items() for k, v in arrays(value, f"{inside}{key}").items()}
     if hasattr(thing, "memory"):
         return arrays(thing.memory(), name)
-    return {name: np.array(thing)} if isinstance(thing, np.ndarray | np.number | bool | int | float) else {}
+    return {name: np.array(thing)} if isinstance(thing, np.ndarray | np.generic | bool | int | float) else {}
 
 
 def restore(thing, saved: dict[str, np.ndarray], name: str = "") -> None:

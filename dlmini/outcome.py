@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from dlmini.events import Event, Measured, Phases, Snapshot, as_dict, from_dict
+from dlmini.files import DAMAGED, why, write_folder
 from dlmini.recipe import Recipe
-from dlmini.written import read
+from dlmini.written import describe, read
 
+VERSION = 2  # of summary.json; 1 had none, and a recipe as its repr
 PLAIN = ("seconds", "nbytes", "messages", "stopped")
 
 
@@ -35,29 +37,55 @@ class Outcome:
         return self.measured[-1].accuracy if self.measured else float("nan")
 
     def save(self, folder) -> Path:
-        """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet."""
-        folder = Path(folder)
-        folder.mkdir(parents=True)
-        rows = (as_dict(e) for e in self.events if not isinstance(e, Snapshot))
-        (folder / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        summary = {"recipe": repr(self.recipe), "accuracy": self.accuracy}
-        summary |= {name: getattr(self, name) for name in PLAIN}
-        summary["phases"] = [[p.compute, p.waiting, p.communication] for p in self.phases]
-        (folder / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
-        np.save(folder / "weights.npy", self.weights)
-        return folder
+        """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet: all three, or nothing."""
+        rows = [json.dumps(as_dict(e)) + "\n" for e in self.events if not isinstance(e, Snapshot)]
+        events = "".join(rows).encode()
+        summary = json.dumps(self.summary() | {"events": len(rows)}, indent=1).encode()
+        content = {
+            "events.jsonl": lambda stream: stream.write(events),
+            "summary.json": lambda stream: stream.write(summary),
+            "weights.npy": lambda stream: np.save(stream, self.weights),
+        }
+        return write_folder(folder, content)
+
+    def summary(self) -> dict:
+        known = {"version": VERSION, "recipe": describe(self.recipe), "accuracy": self.accuracy}
+        known |= {name: getattr(self, name) for name in PLAIN}
+        return known | {"phases": [[p.compute, p.waiting, p.communication] for p in self.phases]}
 
     @classmethod
     def load(cls, folder) -> Outcome:
-        """What `save` has written."""
+        """What `save` has written. Functions in the recipe are there by name only: files hold no code."""
         folder = Path(folder)
         if not (folder / "summary.json").is_file():
             raise FileNotFoundError(f"{folder} holds no summary.json; give a folder that a run was saved to")
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        lines = (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
-        events = [from_dict(json.loads(line)) for line in lines]
+        known = loaded(folder / "summary.json", facts)
+        events = loaded(folder / "events.jsonl", lambda file: rows(file, known.pop("events")))
         measured = [event for event in events if isinstance(event, Measured)]
-        weights = np.load(folder / "weights.npy", allow_pickle=False)
-        phases = [Phases(*numbers) for numbers in summary["phases"]]
-        whole = cls(read(summary["recipe"]), weights, measured, events, phases=phases)
-        return replace(whole, **{name: summary[name] for name in PLAIN})
+        weights = loaded(folder / "weights.npy", lambda file: np.load(file, allow_pickle=False))
+        return cls(weights=weights, measured=measured, events=events, **known)
+
+
+def loaded(file: Path, reader):
+    """What the reader makes of a file, or one sentence."""
+    try:
+        return reader(file)
+    except DAMAGED as error:
+        raise ValueError(f"{file} is damaged, or no file of a saved run ({why(error)}); copy it again") from error
+
+
+def facts(file: Path) -> dict:
+    """What summary.json says, by the names of an outcome's fields."""
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    if summary.get("version", 1) > VERSION:
+        raise ValueError(f"it has version {summary['version']}, this dlmini reads {VERSION}: update dlmini")
+    phases = [Phases(*numbers) for numbers in summary["phases"]]
+    known = {name: summary[name] for name in PLAIN} | {"events": summary.get("events")}
+    return known | {"recipe": read(summary["recipe"]), "phases": phases}
+
+
+def rows(file: Path, count: int | None) -> list[Event]:
+    events = [from_dict(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    if count not in (None, len(events)):
+        raise ValueError(f"it holds {len(events)} of {count} events")
+    return events

@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 
+from dlmini.checks import refuse, settle, truth, whole
 from dlmini.compression import None_
 from dlmini.optim import SGD
 from dlmini.sync import Asynchronous, BulkSynchronous
@@ -32,6 +33,17 @@ class Recipe:
     keep: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None
+
+    def __post_init__(self):
+        for name, (_, what) in PIECES.items():
+            check_piece(self, name, what)
+        if self.outer is not None:
+            check_piece(self, "outer", PIECES["optimizer"][1], "optimizer")
+        settle(self, rounds=whole(self.rounds, "rounds", 1), seed=whole(self.seed, "seed", 0))
+        settle(self, look=whole(self.look, "look", 0), keep=whole(self.keep, "keep", 0))
+        settle(self, everyone=truth(self.everyone, "everyone"))
+        if self.feedback is not None:
+            settle(self, feedback=truth(self.feedback, "feedback"))
 
     def optimizers(self):
         """(inner, outer): who acts on a worker's own gradient, and who on what was exchanged."""
@@ -82,6 +94,30 @@ class Recipe:
         return [doubt for doubt in (self.topology.doubts(self.workers(size)),) if doubt]
 
 
+# place in a recipe -> how one knows what belongs there, and what that is
+PIECES = {
+    "sync": (("period", "staleness"), "a way to synchronise, such as LocalSGD(4)"),
+    "topology": (("servers", "waits"), "a topology, such as AllReduce()"),
+    "compression": (("fit", "wants_feedback"), "a compressor, such as TopK(0.01)"),
+    "optimizer": (("start", "rate"), "an optimiser, such as SGD(0.05)"),
+}
+
+
+def place_of(value) -> str:
+    """Where in a recipe a piece belongs; empty if nowhere."""
+    return next((place for place, (signs, _) in PIECES.items() if all(hasattr(value, sign) for sign in signs)), "")
+
+
+def check_piece(recipe: Recipe, name: str, what: str, place: str = "") -> None:
+    """Refuse a piece in another's place, and say where it belongs."""
+    value = getattr(recipe, name)
+    if isinstance(value, type):
+        raise TypeError(f"{name} is the class {value.__name__}; make one of it: {name}={value.__name__}(...)")
+    belongs = place_of(value)
+    if belongs != (place or name):
+        refuse(TypeError, name, value, what + (belongs and f"; this belongs to {belongs}={value!r}"))
+
+
 def objections(recipe: Recipe, size: int):
     """Why the pieces do not fit together on `size` ranks: the most basic reason first."""
     sync, topology, compression = recipe.sync, recipe.topology, recipe.compression
@@ -90,8 +126,6 @@ def objections(recipe: Recipe, size: int):
     if recipe.workers(size) < 1:
         servers = f"{topology.servers} server" + "s" * (topology.servers > 1)
         yield f"{size} ranks with {servers} leave no worker; take at least {topology.servers + 1} ranks"
-    if recipe.rounds < 1:
-        yield f"rounds={recipe.rounds}: there must be at least one"
     if sync.staleness > 0 and topology.waits:
         yield f"{name} exchanges when all its partners do, so {bound} has no meaning here; use ParameterServer"
     if sync.staleness > 0 and not topology.servers and not isinstance(sync, Asynchronous):
@@ -112,6 +146,8 @@ def objections(recipe: Recipe, size: int):
         )
     if recipe.outer is not None and not sync.local:
         yield "an outer optimiser acts after local steps: use LocalSGD or Downpour with it, or drop it"
+    if recipe.keep > recipe.rounds:
+        yield f"keep={recipe.keep} never comes in {recipe.rounds} rounds; keep more often"
     if recipe.keep and not sync.fetches(recipe.keep - 1):
         yield f"keep={recipe.keep}: memories are kept when workers fetch; take a multiple of the rounds between fetches"
     if sync.warm_start >= recipe.rounds:

@@ -8,21 +8,27 @@ run.result().accuracy
 
 from __future__ import annotations
 
-import queue
 import threading
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from dlmini.aside import ROOM, Aside, Job
 from dlmini.checkpoints import Checkpoints, memories
+from dlmini.checks import piece, real, refuse, whole
 from dlmini.comm.errors import CommError
-from dlmini.comm.launch import launch
+from dlmini.comm.launch import check_transport, launch
 from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
+from dlmini.history import History
 from dlmini.loop import program
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
 from dlmini.topology import consensus_distance
+
+REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
+STOPPED = "somebody stopped it"
 
 
 class Stopped(Exception):
@@ -30,40 +36,67 @@ class Stopped(Exception):
 
 
 class Run:
-    """A training in the background: iterate it for its events, `stop()` it, ask for its `result()`."""
+    """A training in the background: iterate it for its events, `stop()` it, ask for its `result()`.
 
-    def __init__(self, task, recipe: Recipe, on, until=None, patience=0, folder=None, resume=None, control=None):
+    `events` are those so far, in an order that is the same for all who look, at whatever time (history.py): Measured
+    follows what was told before its snapshot, and comes before all that was told after it. Weights are forgotten as
+    soon as they were tried. Ranks never wait for that (aside.py); so on real machines they may have gone on for a while
+    when a look ends the run, and what they told meanwhile is left out. In virtual time a look takes no time at all.
+    """
+
+    def __init__(
+        self,
+        task,
+        recipe: Recipe,
+        on,
+        until=None,
+        patience=0,
+        folder=None,
+        resume=None,
+        control=None,
+        remember=REMEMBERED,
+    ):
         recipe.check(on.size)
-        for doubt in recipe.doubts(on.size):
-            warnings.warn(doubt, stacklevel=3)
         self.task, self.recipe, self.on = task, recipe, on
         self.until, self.patience, self.control = until, patience, control
-        self.before = memories(resume, on.size, recipe) if resume else None
-        self.checkpoints = Checkpoints(folder, on.size, recipe) if folder else None
-        self._shown = {}  # round -> the weights that workers have shown
-        self.events, self.measured, self.why, self.weights = [], [], "", task.initial(recipe.seed)
-        self._news, self._stop, self._outcome, self._error = queue.SimpleQueue(), threading.Event(), None, None
+        self.before = memories(resume, on.size, recipe, task) if resume else None
+        self.checkpoints = Checkpoints(folder, on.size, recipe, task) if folder else None
+        self.history, self._aside = History(remember), Aside(at_once=getattr(on, "virtual", False))
+        self._shown = {}  # round -> the weights that workers have shown, by rank
+        self.measured, self.why, self.weights, self._best = [], "", task.initial(recipe.seed), 0
+        self._stop, self._enough, self._outcome, self._error = threading.Event(), threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
         self._thread.start()
 
+    @property
+    def events(self) -> list[Event]:
+        """What has happened so far; of a long run `remember` rounds, pushes and spans (history.py)."""
+        return self.history.since(0)[0]
+
     def _go(self) -> None:
-        recipe = self.recipe if self.before is None else joined(self.recipe)
+        recipe, facts, error = self.recipe if self.before is None else joined(self.recipe), (), None
         try:
             results = launch(program, self.on, (self.task, recipe, self.before), self._hear, self.control)
             traffic = results.books.total()
-            self._outcome = self._ended(results.seconds, traffic.nbytes, traffic.messages, results.phases)
-        except Stopped:
-            self._outcome = self._ended()
-        except CommError as error:  # somebody who stops a run may find its ranks waiting for each other
-            if self._stop.is_set():
-                self.why = self.why or "somebody stopped it"
-                self._outcome = self._ended()
-            else:
-                self._error = error
-        except BaseException as error:  # handed to whoever asks for the result
+            facts = results.seconds, traffic.nbytes, traffic.messages, results.phases
+        except BaseException as raised:  # handed to whoever asks for the result
+            error = raised
+        try:
+            self._aside.finish(drop=self._stop.is_set())
+        except BaseException as raised:
+            error = raised
+        self.history.close()
+        self._end(facts, error)
+
+    def _end(self, facts: tuple, error: BaseException | None) -> None:
+        stopped = isinstance(error, Stopped) or self._enough.is_set()
+        if isinstance(error, CommError) and self._stop.is_set():
+            stopped = True  # somebody who stops a run may find its ranks waiting for each other
+            self.why = self.why or STOPPED
+        if error is None or stopped:
+            self._outcome = self._ended(*(() if stopped else facts))
+        else:
             self._error = error
-        finally:
-            self._news.put(None)
 
     def _ended(self, *facts) -> Outcome:
         names = ("seconds", "nbytes", "messages", "phases")
@@ -71,57 +104,65 @@ class Run:
         return Outcome(self.recipe, self.weights, self.measured, self.events, stopped=self.why, **known)
 
     def _hear(self, event: Event) -> None:
-        """Every event passes here, in the background; snapshots are tried on the test set."""
+        """Every event passes here, in the background. Nothing here takes long."""
         if isinstance(event, Checkpoint):
-            self.checkpoints and self.checkpoints.hear(event)
+            if self.checkpoints is not None:
+                self._aside.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
         elif isinstance(event, Snapshot):
             self._look(event)
         else:
-            self._keep(event)
-        if self.why or self._stop.is_set():
-            self.why = self.why or "somebody stopped it"
-            if not (isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1):  # all is done anyway
-                raise Stopped
+            self.history.add(event)
+        last = isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1  # all is done anyway
+        if self._enough.is_set() or self._aside.error or (self._stop.is_set() and not last):
+            self.why = self.why or STOPPED
+            raise Stopped
 
     def _look(self, event: Snapshot) -> None:
-        """Try what worker 0 shows; where everyone does, the mean of all, once the last has come."""
-        if not self.recipe.everyone:
-            self._try(event.weights, event)
-            return
-        shown = self._shown.setdefault(event.t, [])
-        shown.append(event.weights)
-        if len(shown) == self.recipe.workers(self.on.size):
+        """Let what worker 0 shows be tried; where everyone does, the mean of all, once the last has come."""
+        found = self._shown.setdefault(event.t, {})
+        found[event.rank] = event.weights
+        if len(found) == (self.recipe.workers(self.on.size) if self.recipe.everyone else 1):
             del self._shown[event.t]
-            self._keep(Spread(event.t, consensus_distance(shown), rank=event.rank, at=event.at))
-            self._try(np.mean(shown, axis=0), event)
+            shown = [found[rank] for rank in sorted(found)]  # whoever came last: the same mean, to the bit
+            place = self.history.reserve()
+            self._aside.give(
+                Job(lambda: self._try(shown, event, place), nbytes(shown), lambda: self.history.fill(place))
+            )
+        elif len(self._shown) > 1 and sum(nbytes(found.values()) for found in self._shown.values()) > ROOM:
+            del self._shown[min(self._shown)]  # somebody who has died will never show his
 
-    def _try(self, weights: np.ndarray, event: Snapshot) -> None:
-        self.weights = weights
+    def _try(self, shown: list[np.ndarray], event: Snapshot, place: int) -> None:
+        """A look at the test set: is it enough?"""
+        if self._enough.is_set():
+            return
+        stamp = {"rank": event.rank, "at": event.at}
+        news = [Spread(event.t, consensus_distance(shown), **stamp)] if self.recipe.everyone else []
+        weights = np.mean(shown, axis=0) if self.recipe.everyone else shown[0]
         found = self.task.evaluate(weights)
-        self._keep(Measured(event.t, found["loss"], found["accuracy"], rank=event.rank, at=event.at))
-        self.why = self.why or self._enough()
+        self.weights = weights
+        self.measured.append(Measured(event.t, found["loss"], found["accuracy"], **stamp))
+        self.why = self.why or self._reason()
+        last = bool(self.why) and event.t < self.recipe.rounds - 1
+        self.history.fill(place, [*news, self.measured[-1]], last)
+        if last:
+            self._enough.set()
 
-    def _keep(self, event: Event) -> None:
-        self.events.append(event)
-        if isinstance(event, Measured):
-            self.measured.append(event)
-        self._news.put(event)
-
-    def _enough(self) -> str:
+    def _reason(self) -> str:
         """Why training may end here, or nothing."""
-        last = self.measured[-1]
+        last, number = self.measured[-1], len(self.measured) - 1
+        if last.loss < self.measured[self._best].loss:
+            self._best = number
         if self.until is not None and last.accuracy >= self.until:
             return f"accuracy {self.until:.1%} reached in round {last.t + 1}"
-        best = min(range(len(self.measured)), key=lambda i: self.measured[i].loss)
-        if self.patience and len(self.measured) - 1 - best >= self.patience:
-            return f"the test error has been rising since round {self.measured[best].t + 1}"
+        if self.patience and number - self._best >= self.patience:
+            return f"the test error has been rising since round {self.measured[self._best].t + 1}"
         return ""
 
     def __iter__(self):
-        """Events as they come, until the run has ended. Ctrl-C stops the run."""
+        """Events from the first on, waiting for those to come, until the run has ended. Ctrl-C stops the run."""
         try:
-            while (event := self._news.get()) is not None:
-                yield event
+            yield from self.history
+            self._thread.join()
         except KeyboardInterrupt:
             self.stop()
             raise
@@ -157,16 +198,53 @@ def joined(recipe: Recipe) -> Recipe:
     return replace(recipe, sync=replace(recipe.sync, warm_start=0)) if recipe.sync.warm_start else recipe
 
 
+def nbytes(arrays) -> int:
+    return sum(array.nbytes for array in arrays)
+
+
 def train(
-    task, recipe: Recipe, on, *, epochs=None, until=None, patience=0, folder=None, resume=None, control=None
+    task,
+    recipe: Recipe,
+    on,
+    *,
+    epochs=None,
+    until=None,
+    patience=0,
+    folder=None,
+    resume=None,
+    control=None,
+    remember=REMEMBERED,
 ) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`.
 
     It ends after recipe.rounds, or after so many `epochs`; or, at a look (recipe.look), when the test accuracy has
-    reached `until`; or when the test loss has not fallen for `patience` looks.
+    reached `until`; or when the test loss has not fallen for `patience` looks. Every look is tried, in order; on real
+    machines some are passed over if ranks are so much faster than looks that 256 MB of weights wait.
     With Recipe(keep=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a folder's newest.
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
+    remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
     """
+    check_asked(task, recipe, on, until, patience, folder, resume)
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
-    return Run(task, recipe, on, until, patience, folder, resume, control)
+    recipe.check(on.size)
+    for doubt in recipe.doubts(on.size):
+        warnings.warn(doubt, stacklevel=2)
+    return Run(task, recipe, on, until, patience, folder, resume, control, remember)
+
+
+def check_asked(task, recipe, on, until, patience, folder, resume) -> None:
+    """Refuse what `train` cannot do, before anything is started."""
+    piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
+    piece(recipe, "recipe", ("sync", "topology", "rounds"), "a Recipe(...)")
+    check_transport(on)
+    if until is not None:
+        real(until, "until", above=0, most=1, hint="a test accuracy")
+    whole(patience, "patience", 0, hint="looks at the test set")
+    for name, path in (("folder", folder), ("resume", resume)):
+        if path is not None and not (isinstance(path, str | Path) and str(path)):
+            refuse(TypeError, name, path, "a path, or None")
+    if recipe.keep and folder is None and resume is None:
+        raise ValueError(f"keep={recipe.keep} makes checkpoints, but there is no place for them; give train a folder=")
+    if folder is not None and not recipe.keep:
+        raise ValueError(f"folder={str(folder)!r} is for checkpoints, but none are made; give Recipe(keep=...) rounds")

@@ -12,6 +12,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dlmini.files import demand_new
+
 console = Console()
 SHOWN = 16  # ranks whose time is shown
 COLUMNS = "configuration", "accuracy", "seconds", "compute", "comm.", "waiting", "comm.", "+ waiting", "total", "MB"
@@ -44,6 +46,8 @@ def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
     from dlmini.run import train as start_run
     from dlmini.task import Classify
 
+    if out:
+        demand_new(out)
     sync, topology, compression = pieces
     workers = place.size - topology.servers
     per_epoch = max(1, len(sets[0]) // workers // batch // sync.period(10**9))

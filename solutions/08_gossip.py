@@ -79,7 +79,7 @@ def gossip_step(comm, x: np.ndarray, K: np.ndarray) -> np.ndarray:
     """
     ### BEGIN SOLUTION
     r = comm.rank
-    others = [j for j in range(comm.size) if j != r]
+    others = [(r + d) % comm.size for d in range(1, comm.size)]  # onward from r: no two begin with the same one
     for j in others:
         if K[j, r]:
             comm.send(j, x)

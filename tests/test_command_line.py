@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from dlmini import mlp, softmax_regression
+from dlmini import Outcome, mlp, softmax_regression
+from dlmini.words import read_topology
 
 
 def dlmini(*words, **env):
@@ -38,6 +39,10 @@ def test_train_shows_progress_and_writes_weights(tmp_path):
         (("--data", "imagenet"), "expected one of fashion-mnist, mnist"),
         (("--optimizer", "lion"), "choose one of sgd, momentum"),
         (("--batch", "100000"), "ask for batches of at most 10000"),
+        (("--rate", "nan"), "rate is nan; it must be a finite number of at least 0"),
+        (("--seed", "-1"), "seed is -1; it must be a whole number of at least 0"),
+        (("--sync", "local:4"), "one worker talks to nobody"),
+        (("--topology", "nonsense"), "there is no topology called 'nonsense'"),
         (("--rate", "-1"), "rate"),
         (("--model", "cifar_net", "--data", "cifar10"), "dlmini data get cifar10"),
     ],
@@ -49,8 +54,10 @@ def test_a_mistake_gets_a_sentence_and_no_traceback(words, advice, tmp_path):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("place", [("simulated", "--network", "gigabit"), ("processes",)])
-def test_workers_train_together_and_leave_files(tmp_path, place):
+@pytest.mark.parametrize(
+    ("topology", "place"), [("gossip", ("simulated", "--network", "gigabit")), ("allreduce:ring", ("processes",))]
+)
+def test_workers_train_together_and_leave_files(tmp_path, topology, place):
     words = [
         "--model",
         "softmax_regression",
@@ -63,7 +70,7 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
         "--sync",
         "local:4",
         "--topology",
-        "gossip",
+        topology,
     ]
     more = ["--compress", "topk:0.1", "--on", *place, "--out", str(tmp_path / "run"), "--save", str(tmp_path / "w.npz")]
     done = dlmini("train", *words, *more)
@@ -71,6 +78,7 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
     assert "MB" in done.stdout
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["accuracy"] > 0.5
+    assert Outcome.load(tmp_path / "run").recipe.topology == read_topology(topology)
     np.testing.assert_array_equal(
         softmax_regression().load(tmp_path / "w.npz"), np.load(tmp_path / "run" / "weights.npy")
     )
@@ -80,9 +88,11 @@ def test_workers_train_together_and_leave_files(tmp_path, place):
     ("words", "advice"),
     [
         (("--workers", "0"), "at least one"),
+        (("--save", "nowhere/w.npz"), "no folder that may be written to"),
+        (("--workers", "2", "--out", "."), "is there already; results go to a new folder"),
         (("--workers", "2", "--sync", "sometimes"), "choose one of bsp, local"),
         (("--workers", "2", "--topology", "bus"), "choose one of allreduce, server"),
-        (("--workers", "2", "--compress", "topk:2"), "above 0, at most 1"),
+        (("--workers", "2", "--compress", "topk:2"), "above 0 and at most 1"),
         (("--workers", "2", "--sync", "ssp:3", "--on", "simulated"), "use ParameterServer"),
         (("--workers", "2", "--on", "moon"), "choose one of simulated, processes, mpi"),
         (("--workers", "2", "--on", "simulated", "--network", "pigeon"), "choose one of gigabit"),

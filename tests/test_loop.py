@@ -139,7 +139,7 @@ def test_runs_repeat_to_the_bit(task, topology):
         ({"topology": Gossip(what="weights"), "compression": TopK(0.1)}, 4, "mix updates"),
         ({"outer": Nesterov(0.7)}, 4, "use LocalSGD or Downpour with it"),
         ({"compression": QSGD(bits=4), "feedback": True}, 4, "average out by themselves"),
-        ({"rounds": 0}, 4, "at least one"),
+        ({"rounds": 0}, 4, "rounds is 0; it must be a whole number of at least 1"),
     ],
 )
 def test_pieces_that_do_not_fit_are_refused_with_a_reason(pieces, size, advice):

@@ -47,7 +47,7 @@ def test_a_word_becomes_its_object(read, text, meant):
         (read_topology, "bus", "choose one of allreduce, server, star, gossip"),
         (read_topology, "gossip:cube", "choose one of ring, torus"),
         (read_compression, "zip", "choose one of none, half"),
-        (read_compression, "topk:0", "above 0, at most 1"),
+        (read_compression, "topk:0", "above 0 and at most 1"),
         (read_sync, "local:0", "at least 1"),
         (read_sync, "local:period=3", "local:value or local:key=value"),
     ],

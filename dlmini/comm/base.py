@@ -9,6 +9,7 @@ Messages of one (source, tag) arrive in the order they were sent.
 
 from __future__ import annotations
 
+from dlmini.checks import whole
 from dlmini.comm.booking import Booking
 from dlmini.comm.channels import ANY, WORLD, checked_tag
 from dlmini.comm.collectives import Collectives
@@ -62,16 +63,16 @@ class Comm(Booking, Collectives):
 
     def send(self, dest: int, message, tag: int = 0) -> None:
         """Buffered: returns at once, and the message may then be changed."""
-        if not 0 <= dest < self.size:
-            self._checked(dest, "send to")
+        if type(dest) is not int or not 0 <= dest < self.size:
+            dest = self._checked(dest, "send to")
         if type(tag) is not int or not 0 <= tag < 2**31:
             tag = checked_tag(tag)
         self._send(dest, message, tag)
 
     def recv(self, source: int, tag: int = 0):
         """The next message of this source and tag, in the order they were sent."""
-        if not 0 <= source < self.size:
-            self._checked(source, "receive from")
+        if type(source) is not int or not 0 <= source < self.size:
+            source = self._checked(source, "receive from")
         if type(tag) is not int or not 0 <= tag < 2**31:
             tag = checked_tag(tag)
         return self._recv(source, tag)
@@ -82,7 +83,9 @@ class Comm(Booking, Collectives):
 
     def poll(self, source: int = ANY, tag: int = 0) -> bool:
         """Is a message here, so that receiving it would not wait?"""
-        return self._poll(source if source == ANY else self._checked(source, "poll"), checked_tag(tag))
+        if type(source) is not int or source != ANY:
+            source = self._checked(source, "poll")
+        return self._poll(source, checked_tag(tag))
 
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         """fn(*args) as local work, and its result. What it communicates inside is booked as that, not as compute.
@@ -103,7 +106,7 @@ class Comm(Booking, Collectives):
         return result
 
     def emit(self, event: Event) -> None:
-        """Tell the notebook. Free of cost, never waits, not a message."""
+        """Tell the notebook. Free of cost, not a message, and nobody waits until it is heard (but see news.py)."""
         self._tell(stamped(event, self.rank, self.now(), self.phases, self.ledger.total()))
 
     # ---- the same, unchecked, for the collectives; a Group translates them ----
@@ -132,6 +135,7 @@ class Comm(Booking, Collectives):
         return found
 
     def _checked(self, rank: int, what: str) -> int:
+        rank = whole(rank, f"the rank to {what}")
         if 0 <= rank < self.size:
             return rank
         raise ValueError(f"rank {self.rank} wants to {what} rank {rank}, but the ranks are 0 ... {self.size - 1}")

@@ -14,7 +14,7 @@ import numpy as np
 from dlmini.comm.channels import ALLGATHER, ALLREDUCE, BARRIER, BCAST, GATHER, REDUCE_SCATTER
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.pending import Pending, Reshaped
-from dlmini.comm.schedules import Owned, Parts, Plan, Slices, doubling, native, play, ring, tree
+from dlmini.comm.schedules import Owned, Parts, Plan, Slices, doubling, native, play, ring, schedule, tree
 
 
 class Collectives:
@@ -45,7 +45,7 @@ class Collectives:
         """Every rank's message by rank, on every rank: of any kind, of different sizes; one's own is not copied."""
         if how is native:
             return self._native_allgather(x)
-        return self._gather_all(plan_of(how, "allgather", self.size), x)
+        return self._gather_all(plan_of(schedule(how), "allgather", self.size), x)
 
     def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
         """The sum of all ranks' arrays, on every rank, in a new array.
@@ -58,7 +58,7 @@ class Collectives:
         if how is native:
             pending = self._native_allreduce(flat)
         else:
-            pending = self._sum(plan_of(how, "allreduce", self.size), flat)
+            pending = self._sum(plan_of(schedule(how), "allreduce", self.size), flat)
         pending = Reshaped(pending, x.shape)
         return pending.wait() if wait else pending.start()
 
@@ -67,7 +67,7 @@ class Collectives:
         flat = summable(x).reshape(-1)
         if how is native:
             return self._native_reduce_scatter(flat)
-        return self._sum_part(plan_of(how, "reduce_scatter", self.size), flat)
+        return self._sum_part(plan_of(schedule(how), "reduce_scatter", self.size), flat)
 
     def group(self, ranks) -> Collectives:
         """Some ranks as a communicator of their own, renumbered in the given order. Only its members may ask for it.

@@ -11,6 +11,8 @@ from math import prod
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dlmini.checks import whole
+
 
 class Ghost(NDArrayOperatorsMixin):
     """An array without numbers."""
@@ -18,11 +20,13 @@ class Ghost(NDArrayOperatorsMixin):
     __slots__ = ("dtype", "shape")
 
     def __init__(self, shape, dtype="f4"):
-        self.shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(n) for n in shape)
+        lengths = shape if isinstance(shape, list | tuple | np.ndarray) else (shape,)
+        self.shape = tuple(whole(n, "a length in a ghost's shape", 0) for n in lengths)
         self.dtype = np.dtype(dtype)
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: prod(self.shape))
+    itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.dtype.itemsize)
     T = property(lambda self: Ghost(self.shape[::-1], self.dtype))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from dlmini.checks import refuse
 from dlmini.comm.base import Comm
 from dlmini.comm.channels import ANY, context_of
 
@@ -12,6 +13,8 @@ class Group(Comm):
     """Ranks `ranks[0], ranks[1], ...` as 0, 1, ...; time and bytes are booked by the world's communicator."""
 
     def __init__(self, parent: Comm, ranks: Sequence[int]):
+        if not isinstance(ranks, Iterable):
+            refuse(TypeError, "ranks", ranks, "a row of ranks, such as [0, 2]")
         ranks = [parent._checked(rank, "group with") for rank in ranks]
         if len(set(ranks)) < len(ranks):
             raise ValueError(f"each rank may be in a group once, but the ranks given are {ranks}")

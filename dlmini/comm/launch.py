@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Protocol
 
+from dlmini.checks import piece, refuse, shown
 from dlmini.comm.control import Control
 from dlmini.comm.ledger import Books, Entry
 from dlmini.events import Event, Phases
@@ -14,7 +15,7 @@ from dlmini.events import Event, Phases
 
 @dataclass
 class Results(Sequence):
-    """What the ranks returned, by rank (a sequence), and the books of the run."""
+    """What the ranks returned, by rank (a sequence), and the books of the run; its events, unless somebody listened."""
 
     values: list
     entries: list[Entry] = field(default_factory=list, repr=False)
@@ -45,9 +46,11 @@ class Transport(Protocol):
     size: int
 
     def run(self, program: Callable, args: tuple = (), listen: Callable[[Event], None] | None = None) -> Results:
-        """program(comm, *args) on every rank. `listen` gets each event as it comes; the Results have them all.
+        """program(comm, *args) on every rank. `listen` gets each event as it comes, and then nobody keeps it; without
+        it the Results have them all.
 
-        One whose ranks obey orders takes a `control` too.
+        One whose ranks obey orders takes a `control` too. One whose time stands still while `listen` works has an
+        attribute `virtual`, which is true.
         """
         ...
 
@@ -62,16 +65,28 @@ def launch(
     """program(comm, *args) on every rank of `on`; results by rank.
 
     results = launch(program, on=Simulated(4, seed=7), args=(x,))
+    listen: is called with each event as it comes, and keeps what it wants; without it all are in results.events.
     control: orders to the ranks while they run (control.py); on Simulated and Processes.
     """
-    if not callable(program):
-        raise TypeError(f"launch needs a function program(comm, ...), not a {type(program).__name__}")
-    if not callable(getattr(on, "run", None)):
-        raise TypeError(f"on={on!r} is not a transport; use Simulated(n), Processes(n) or Mpi(n)")
+    check_program(program, args), check_transport(on)
+    if listen is not None and not callable(listen):
+        refuse(TypeError, "listen", listen, "a function that is called with each event")
     if control is None:
         return on.run(program, tuple(args), listen)
+    piece(control, "control", ("size", "pause"), f"a Control({on.size})")
     if control.size != on.size:
         raise ValueError(f"a control of {control.size} ranks cannot give orders to {on.size}; use Control({on.size})")
     if "control" not in signature(on.run).parameters:
         raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
     return on.run(program, tuple(args), listen, control)
+
+
+def check_program(program, args) -> None:
+    if not callable(program):
+        raise TypeError(f"program is {shown(program)}; it must be a function program(comm, ...)")
+    if not isinstance(args, list | tuple):
+        raise TypeError(f"args is {shown(args)}; it must be a tuple of what follows comm: args=(x,), comma and all")
+
+
+def check_transport(on):
+    return piece(on, "on", ("run", "size"), "a transport: Simulated(n), Processes(n) or Mpi(n)")

@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from dlmini.checks import piece, real, settle, truth, whole
+
 SHARED, INNER = -1, -2  # owners of a port where messages of several ranks begin, and of one where none begins
 
 
@@ -50,8 +52,10 @@ class Link:
     upload: float | None = None
 
     def __post_init__(self):
-        if not (self.latency >= 0 and self.bandwidth > 0 and (self.upload is None or self.upload > 0)):
-            raise ValueError(f"{self}: a link needs a latency of at least 0 s and a bandwidth above 0 bytes/s")
+        for name in ("bandwidth", "upload"):
+            if name == "bandwidth" or self.upload is not None:
+                settle(self, **{name: real(getattr(self, name), name, above=0, infinite=True, hint="bytes per second")})
+        settle(self, latency=real(self.latency, "latency", least=0, hint="seconds"))
 
     def out(self, owner: int) -> Port:
         return Port(self.latency, 1 / (self.upload or self.bandwidth), owner)
@@ -60,11 +64,23 @@ class Link:
         return Port(0.0, 1 / self.bandwidth, INNER)
 
 
+def cable(link, name: str = "link") -> Link:
+    return piece(link, name, ("out", "into"), "a cable: Link(latency, bandwidth)")
+
+
+def network_of(network, name: str = "network"):
+    """The network itself, if it is one."""
+    return piece(network, name, ("ports", "route"), f"a network: {', '.join(PRESETS)}, or Switch(Link(...))")
+
+
 @dataclass(frozen=True)
 class Switch:
     """Every rank has its own cable, with a port out and a port in, to one switch that is never the bottleneck."""
 
     link: Link
+
+    def __post_init__(self):
+        cable(self.link)
 
     def ports(self, size: int) -> list[Port]:
         return [self.link.out(rank) for rank in range(size)] + [self.link.into()] * size
@@ -78,6 +94,9 @@ class Medium:
     """One channel for everybody, one message at a time: the air of a wireless network, an old coaxial cable."""
 
     link: Link
+
+    def __post_init__(self):
+        cable(self.link)
 
     def ports(self, size: int) -> list[Port]:
         return [self.link.out(SHARED)]
@@ -99,8 +118,9 @@ class Nodes:
     shared: bool = True
 
     def __post_init__(self):
-        if self.per_node < 1:
-            raise ValueError(f"a node holds at least one rank, not {self.per_node}")
+        settle(self, per_node=whole(self.per_node, "per_node", 1, hint="ranks in a node"))
+        settle(self, shared=truth(self.shared, "shared"))
+        cable(self.inside, "inside"), cable(self.between, "between")
 
     def ports(self, size: int) -> list[Port]:
         ranks, cards = range(size), range(self._card(size - 1) + 1)

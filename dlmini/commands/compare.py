@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -36,12 +37,14 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
 ) -> None:
     """Compare the ten configurations of Tolstobrov 2022 (or some of them) under equal conditions."""
-    from dlmini import words
+    from dlmini import files, words
     from dlmini.data import load
     from dlmini.nn import ZOO
     from dlmini.task import Classify
 
     counts = numbers(workers)
+    if out:
+        files.demand_new(out)
     sets = load(data)
     net = words.choose("model", model, ZOO)(input=sets[0].shape, classes=len(sets[0].classes))
     task = Classify(net, *sets, batch)
@@ -79,14 +82,14 @@ def one_table(task, model: str, epochs: int, rate: float, only: str, place, repe
 
 def keep(rows: list, conditions: str, out: Path) -> None:
     """table.csv, curves.csv, table.md and the figures, in a new folder."""
-    from dlmini import configurations, show
+    from dlmini import configurations, files, show
     from dlmini.studies import claims
 
     out.mkdir(parents=True)
     configurations.write_csv(rows, out / "table.csv")
     parts = ("# The ten configurations", conditions, claims.table(rows), "## Beside the publication", claims.__doc__)
     parts += (claims.beside(rows), claims.READING)
-    (out / "table.md").write_text("\n\n".join(parts), encoding="utf-8")
+    files.write_text(out / "table.md", "\n\n".join(parts))
     curves = {row.label: row.curve for row in rows}
     both = ("communication", "synchronisation")
     figures = {
@@ -98,7 +101,7 @@ def keep(rows: list, conditions: str, out: Path) -> None:
         "pareto": show.pareto(rows, cost="seconds"),
     }
     for name, figure in figures.items():
-        figure.savefig(out / f"{name}.png")
+        files.write(out / f"{name}.png", partial(figure.savefig, format="png"))
 
 
 def machines(place, flops: float, jitter: float):

@@ -11,11 +11,11 @@ compressors refuse them (`NotFinite`, whose `index` tells where): they would van
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
+from dlmini.checks import fraction, piece
 from dlmini.compression.ops import ops
 
 MOST = 2**31  # places and sizes travel in 32 bits, sometimes with a sign
@@ -85,15 +85,15 @@ def check_finite(update, telling=None) -> None:
     raise error
 
 
-def check_share(value, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= 1:
-        raise ValueError(f"{name} is {value!r}; it is the share of the numbers that are sent: above 0, at most 1")
+def check_share(value, name: str) -> float:
+    return fraction(value, name, hint="the share of the numbers that are sent")
 
 
-def check_whole(value, name: str, least: int, most: int | None = None) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least or (most and value > most):
-        wanted = f"from {least} to {most}" if most else f"of at least {least}"
-        raise ValueError(f"{name} is {value!r}; it must be a whole number {wanted}")
+def check_inner(inner, owner: str) -> None:
+    """What packs or cuts up another compressor's packets takes one that remembers nothing."""
+    piece(inner, "inner", ("fit", "remembers"), f"a compressor, for example {owner}(Int8())")
+    if inner.remembers:
+        raise ValueError(f"{inner!r} remembers, and {owner} does not: use a compressor without memory")
 
 
 def share_of(size: int, share: float) -> int:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from dlmini.compression.compressor import Compressor, check_whole
+from dlmini.checks import settle, whole
+from dlmini.compression.compressor import Compressor, check_inner
 from dlmini.compression.packets import Deflated
 
 
@@ -22,11 +23,8 @@ class Deflate(Compressor):
     level: int = 0
 
     def __post_init__(self):
-        if not isinstance(self.inner, Compressor):
-            raise TypeError(f"inner is {self.inner!r}; Deflate takes a compressor, for example Deflate(Int8())")
-        check_whole(self.level, "level", 0, 9)
-        if self.inner.remembers:
-            raise ValueError(f"{self.inner!r} remembers, and Deflate does not: deflate a compressor without memory")
+        check_inner(self.inner, "Deflate")
+        settle(self, level=whole(self.level, "level", 0, 9))
 
     @property
     def wants_feedback(self):

@@ -1,11 +1,11 @@
 """Deep Gradient Compression: top-k that remembers, with momentum where it belongs."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
-from dlmini.compression.compressor import Compressor, check_finite, check_share, check_update, check_whole
+from dlmini.checks import real, refuse, settle, truth, whole
+from dlmini.compression.compressor import Compressor, check_finite, check_share, check_update
 from dlmini.compression.ops import ops
 from dlmini.compression.top_k import TopK
 
@@ -34,14 +34,16 @@ class DGC(Compressor):
     rounds: int = 1
 
     def __post_init__(self):
-        object.__setattr__(self, "warm_up", tuple(self.warm_up))
-        for share in (self.keep, *self.warm_up):
-            check_share(share, "a share of keep and warm_up")
-        if not isinstance(self.momentum, Real) or not 0 <= np.float32(self.momentum) < 1:
-            raise ValueError(f"momentum is {self.momentum!r}; it is the share of the past that is kept: in [0, 1)")
-        if self.clip is not None and (not isinstance(self.clip, Real) or not self.clip > 0):
-            raise ValueError(f"clip is {self.clip!r}; it is a gradient norm: a positive number, or None")
-        check_whole(self.rounds, "rounds", 1)
+        if not isinstance(self.warm_up, list | tuple):
+            refuse(TypeError, "warm_up", self.warm_up, "a row of shares such as (0.25, 0.0625); () for none")
+        shares = tuple(check_share(part, "a share of warm_up") for part in self.warm_up)
+        settle(self, keep=check_share(self.keep, "keep"), warm_up=shares, rounds=whole(self.rounds, "rounds", 1))
+        settle(self, momentum=real(self.momentum, "momentum", least=0, below=1))
+        settle(self, nesterov=truth(self.nesterov, "nesterov"), masking=truth(self.masking, "masking"))
+        if np.float32(self.momentum) == 1:
+            refuse(ValueError, "momentum", self.momentum, "below 1 in float32 too")
+        if self.clip is not None:
+            settle(self, clip=real(self.clip, "clip", above=0, infinite=True, hint="a gradient's norm, or None"))
 
     def start(self, size: int, workers: int = 1):
         return Accumulator(self, size, workers)
@@ -59,7 +61,7 @@ class Accumulator:
     """
 
     def __init__(self, method: DGC, size: int, workers: int = 1):
-        check_whole(workers, "workers", 1)
+        workers, size = whole(workers, "workers", 1), whole(size, "size", 0)
         self.method, self.workers, self.t = method, workers, 0
         self.velocity, self.unsaid = np.zeros(size, np.float32), np.zeros(size, np.float32)
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dlmini.compression.compressor import Compressor
+from dlmini.checks import piece, whole
+from dlmini.compression.compressor import Compressor, check_update
 
 
 class Feedback:
@@ -19,12 +20,16 @@ class Feedback:
     """
 
     def __init__(self, compressor: Compressor, size: int):
+        piece(compressor, "compressor", ("fit", "remembers"), "a compressor, for example TopK(0.01)")
         if compressor.remembers:
             raise ValueError(f"{compressor!r} keeps what it left unsaid by itself; use its own start(size)")
         self.compressor = compressor
-        self.unsaid = np.zeros(size, np.float32)
+        self.unsaid = np.zeros(whole(size, "size", 0), np.float32)
 
     def encode(self, update, coin=None):
+        check_update(update)
+        if update.shape != self.unsaid.shape:
+            raise ValueError(f"the update has {update.size} numbers, but this memory was made for {self.unsaid.size}")
         self.unsaid += update
         packet = self.compressor.encode(self.unsaid, coin)
         packet.add_to(self.unsaid, -1.0)

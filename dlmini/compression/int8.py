@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.compression.compressor import NO_KEY, Compressor, check_finite, check_update, check_whole, key_of
+from dlmini.checks import settle, truth, whole
+from dlmini.compression.compressor import NO_KEY, Compressor, check_finite, check_update, key_of
 from dlmini.compression.ops import ops
 from dlmini.compression.packets import Quantized
 
@@ -25,8 +26,8 @@ class Int8(Compressor):
     stochastic: bool = False
 
     def __post_init__(self):
-        check_whole(self.levels, "levels", 1, 127)
-        check_whole(self.bucket, "bucket", 0)
+        settle(self, levels=whole(self.levels, "levels", 1, 127), bucket=whole(self.bucket, "bucket", 0))
+        settle(self, stochastic=truth(self.stochastic, "stochastic"))
 
     @property
     def wants_feedback(self):

@@ -5,7 +5,8 @@ from math import prod
 
 import numpy as np
 
-from dlmini.compression.compressor import Compressor, check_finite, check_update, check_whole
+from dlmini.checks import settle, whole
+from dlmini.compression.compressor import Compressor, check_finite, check_update
 from dlmini.compression.ops import ops
 from dlmini.compression.packets import Signs
 
@@ -25,7 +26,7 @@ class OneBit(Compressor):
     columns: int = 1
 
     def __post_init__(self):
-        check_whole(self.columns, "columns", 1)
+        settle(self, columns=whole(self.columns, "columns", 1))
 
     def fit(self, shapes):
         """The columns of a single matrix, filter or vector; a whole model is one column (see PerLayer)."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import prod
 
-from dlmini.compression.compressor import Compressor, NotFinite, check_finite, check_update, check_whole
+from dlmini.checks import settle, shapes_of, whole
+from dlmini.compression.compressor import Compressor, NotFinite, check_finite, check_inner, check_update
 from dlmini.compression.none import None_
 from dlmini.compression.packets import Joined
 
@@ -24,12 +25,8 @@ class PerLayer(Compressor):
     small: int = 0
 
     def __post_init__(self):
-        if not isinstance(self.inner, Compressor):
-            raise TypeError(f"inner is {self.inner!r}; PerLayer takes a compressor, for example PerLayer(Int8())")
-        if self.inner.remembers:
-            raise ValueError(f"{self.inner!r} remembers, and PerLayer does not: use a compressor without memory")
-        check_whole(self.small, "small", 0)
-        object.__setattr__(self, "shapes", tuple(tuple(shape) for shape in self.shapes))
+        check_inner(self.inner, "PerLayer")
+        settle(self, small=whole(self.small, "small", 0), shapes=shapes_of(self.shapes, "shapes"))
 
     @property
     def wants_feedback(self):

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dlmini.compression.compressor import Compressor, check_whole, key_of
+from dlmini.checks import settle, truth, whole, word
+from dlmini.compression.compressor import Compressor, key_of
 from dlmini.compression.int8 import quantised
 from dlmini.compression.packets import Elias
 
@@ -29,10 +30,8 @@ class QSGD(Compressor):
     elias: bool = False
 
     def __post_init__(self):
-        check_whole(self.bits, "bits", 2, 8)
-        check_whole(self.bucket, "bucket", 0)
-        if self.norm not in ("max", "l2"):
-            raise ValueError(f"norm is {self.norm!r}; it is 'max' or 'l2'")
+        settle(self, bits=whole(self.bits, "bits", 2, 8), bucket=whole(self.bucket, "bucket", 0))
+        settle(self, norm=word(self.norm, "norm", ("max", "l2")), elias=truth(self.elias, "elias"))
 
     @property
     def levels(self) -> int:

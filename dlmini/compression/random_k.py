@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import settle, truth
 from dlmini.compression.compressor import Compressor, check_finite, check_share, check_update, key_of, share_of
 from dlmini.compression.packets import Sampled
 
@@ -28,7 +29,8 @@ class RandomK(Compressor):
     scaled: bool = True
 
     def __post_init__(self):
-        check_share(self.fraction, "fraction")
+        settle(self, fraction=check_share(self.fraction, "fraction"))
+        settle(self, shared=truth(self.shared, "shared"), scaled=truth(self.scaled, "scaled"))
 
     @property
     def summable(self):

@@ -1,14 +1,16 @@
 """Whatever has grown beyond a step, one step of it."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from dlmini.checks import real, settle
 from dlmini.compression.compressor import Compressor, check_finite, check_update
 from dlmini.compression.packets import Spikes
 from dlmini.compression.packets.sparse import NEGATIVE
-from dlmini.compression.threshold import places
+from dlmini.compression.threshold import FLOAT32, places
+
+TINY = float(np.finfo(np.float32).smallest_subnormal)
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,8 +26,7 @@ class Strom(Compressor):
     tau: float = 1.0
 
     def __post_init__(self):
-        if not isinstance(self.tau, Real) or not 0 < np.float32(self.tau) < np.inf:
-            raise ValueError(f"tau is {self.tau!r}; it is the step that is sent: a positive, finite float32")
+        settle(self, tau=real(self.tau, "tau", least=TINY, most=FLOAT32, hint="the step that is sent"))
 
     def encode(self, update, coin=None):
         check_update(update)

@@ -1,10 +1,10 @@
 """Three values per number: minus, nothing, plus."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from dlmini.checks import real, settle
 from dlmini.compression.compressor import Compressor, check_finite, check_update, key_of
 from dlmini.compression.ops import ops
 from dlmini.compression.packets import Quantized
@@ -25,8 +25,8 @@ class TernGrad(Compressor):
     clip: float | None = 2.5
 
     def __post_init__(self):
-        if self.clip is not None and (not isinstance(self.clip, Real) or not self.clip > 0):
-            raise ValueError(f"clip is {self.clip!r}; it counts standard deviations: a positive number, or None")
+        if self.clip is not None:
+            settle(self, clip=real(self.clip, "clip", above=0, infinite=True, hint="standard deviations, or None"))
 
     def encode(self, update, coin):
         check_update(update)

@@ -1,15 +1,16 @@
 """Only the large numbers, by a threshold: fixed, or such that about a given share is sent."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from dlmini.checks import real, settle, shown
 from dlmini.compression.compressor import Compressor, check_finite, check_share, check_update, key_of, share_of
 from dlmini.compression.ops import ops
 from dlmini.compression.packets import Sparse
 
 SIZE = np.uint32(0x7FFFFFFF)
+FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,11 +31,12 @@ class Threshold(Compressor):
 
     def __post_init__(self):
         if (self.value is None) == (self.keep is None):
-            raise ValueError(f"{self!r}: give either a threshold, Threshold(1.0), or a share, Threshold(keep=0.05)")
+            given = f"value is {shown(self.value)} and keep is {shown(self.keep)}"
+            raise ValueError(f"{given}; give either a threshold, Threshold(1.0), or a share, Threshold(keep=0.05)")
         if self.keep is not None:
-            check_share(self.keep, "keep")
-        elif not isinstance(self.value, Real) or not 0 <= self.value < np.inf:
-            raise ValueError(f"value is {self.value!r}; a threshold is a finite number, zero or more")
+            settle(self, keep=check_share(self.keep, "keep"))
+        else:
+            settle(self, value=real(self.value, "value", least=0, most=FLOAT32))
 
     def encode(self, update, coin=None):
         check_update(update)

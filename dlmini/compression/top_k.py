@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import settle
 from dlmini.compression.compressor import NO_KEY, Compressor, check_share, check_update, share_of
 from dlmini.compression.threshold import SAMPLE, SIZE, nth_largest, places, sample, sparse
 
@@ -24,7 +25,7 @@ class TopK(Compressor):
     fraction: float = 0.01
 
     def __post_init__(self):
-        check_share(self.fraction, "fraction")
+        settle(self, fraction=check_share(self.fraction, "fraction"))
 
     def encode(self, update, coin=None):
         check_update(update)

@@ -14,6 +14,7 @@ from pathlib import Path
 from dlmini.course import lessons
 from dlmini.course.notebook import notebook
 from dlmini.course.strip import done_in, strip, stubs
+from dlmini.files import write_bytes, write_text
 
 LESSONS = "<!-- lessons -->"  # in index.md: here comes the table of those that exist
 
@@ -44,7 +45,7 @@ def build(root: Path) -> list[Path]:
     """Write the notebooks; which of them were not so before."""
     stale = {file: text for file, text in notebooks(root).items() if not file.exists() or read(file) != text}
     for file, text in stale.items():
-        file.write_text(text, encoding="utf-8", newline="\n")
+        write_text(file, text)
     return list(stale)
 
 
@@ -56,7 +57,7 @@ def cut(root: Path, force: bool = False) -> list[Path]:
         if done:
             raise ValueError(f"exercises/{file.name} has work in it ({', '.join(done)}); --force overwrites it")
     for file, stub in stale.items():
-        file.write_bytes(stub)
+        write_bytes(file, stub)
     return list(stale)
 
 

@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 
 from dlmini.course.lessons import Lesson, bare, shown
+from dlmini.files import write_text
 
 MARKS = {"passed": "✔", "failed": "✘", "not done yet": "○"}
 EMPTY = "no checks yet"
@@ -49,9 +50,7 @@ def record(task: str, verdict: str, folder: Path | None = None) -> None:
     kept = said(place.parents[1]) | {task: verdict}
     place.parent.mkdir(parents=True, exist_ok=True)
     (place.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-    half = place.with_suffix(f".{os.getpid()}.part")
-    half.write_text(json.dumps(kept, indent=1, sort_keys=True), encoding="utf-8")
-    os.replace(half, place)
+    write_text(place, json.dumps(kept, indent=1, sort_keys=True))
 
 
 class Progress:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dlmini.data.chance import generator, whole
+from dlmini.checks import piece, truth, whole
+from dlmini.data.chance import generator
 from dlmini.data.checks import check_indices
 from dlmini.data.dataset import GREY_LEVELS, Dataset
 from dlmini.data.partition import split_iid
@@ -47,7 +48,8 @@ class Tray:
 
 def rows_of(dataset: Dataset, size: int, seed: int, rank: int, ranks: int, part) -> np.ndarray:
     """The row numbers that belong to `rank`: its own `part`, or its share of an equal random split."""
-    size, rank = whole(size, "the batch size", least=1), whole(rank, "rank", least=0)
+    piece(dataset, "dataset", ("x", "y", "name"), "a Dataset; make one of arrays: Dataset(name, x, y, classes)")
+    size, rank = whole(size, "size", 1, hint="rows in a batch"), whole(rank, "rank", 0)
     if part is None and rank >= whole(ranks, "ranks", least=1):
         raise ValueError(f"rank {rank} does not exist: {ranks} ranks count from 0; or give its rows as part=")
     if part is not None and ranks != 1:
@@ -99,8 +101,9 @@ def batches(
     It saves an allocation per step in a training loop; never collect such batches in a list.
     """
     rows = rows_of(dataset, size, seed, rank, ranks, part)
-    key = (int(seed), int(rank), whole(epoch, "epoch", least=0))
-    return one_epoch(dataset, size, rows, key, shuffle, drop_last, Tray(dataset, size) if reuse else None)
+    key = (whole(seed, "seed", 0), int(rank), whole(epoch, "epoch", 0))
+    truth(shuffle, "shuffle"), truth(drop_last, "drop_last"), truth(reuse, "reuse")
+    return one_epoch(dataset, int(size), rows, key, shuffle, drop_last, Tray(dataset, size) if reuse else None)
 
 
 def stream(
@@ -117,6 +120,8 @@ def stream(
 ) -> Iterator[Batch]:
     """Mini-batches without end: the batches of `epoch`, then of epoch + 1, and so on. Arguments as in `batches`."""
     rows = rows_of(dataset, size, seed, rank, ranks, part)
-    first, tray = whole(epoch, "epoch", least=0), Tray(dataset, size) if reuse else None
-    keys = ((int(seed), int(rank), e) for e in count(first))
+    truth(drop_last, "drop_last"), truth(reuse, "reuse")
+    first, tray = whole(epoch, "epoch", 0), Tray(dataset, size) if reuse else None
+    seed, rank, size = whole(seed, "seed", 0), int(rank), int(size)
+    keys = ((seed, rank, e) for e in count(first))
     return (batch for key in keys for batch in one_epoch(dataset, size, rows, key, True, drop_last, tray))

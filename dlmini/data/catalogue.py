@@ -9,6 +9,7 @@ from pathlib import Path
 
 import platformdirs
 
+from dlmini.checks import truth
 from dlmini.data.cifar import read_cifar
 from dlmini.data.dataset import Dataset
 from dlmini.data.idx import read_idx_pair
@@ -26,7 +27,7 @@ def load(name: str, *, full: bool = False) -> Pair:
     everywhere; `full=True` asks for the published 60,000 / 10,000. CIFAR must be fetched once, 170 MB.
     """
     source = source_of(name)
-    if name in bundled() and not full:
+    if name in bundled() and not truth(full, "full"):
         return read(name, [BUNDLED / name / file for file in source.files])
     files = whereabouts(name)
     if not files:

@@ -7,24 +7,13 @@ NumPy pads short keys with zeros, so [seed] and [seed, 0] are the same stream. P
 zero, and they are larger than any number of a mini-batch, which layers put in the same place of their keys.
 """
 
-import operator
-
 import numpy as np
+
+from dlmini.checks import whole
 
 SPLIT, POINTS, PICTURES = 2**31 + 1, 2**31 + 2, 2**31 + 3
 
 
 def generator(*key: int) -> np.random.Generator:
     """The generator that belongs to `key`, a row of whole numbers of which the first is the seed."""
-    return np.random.default_rng([whole(word, "a seed, rank or epoch", least=0) for word in key])
-
-
-def whole(value, what: str, *, least: int) -> int:
-    """`value` as a Python int of at least `least`, or a sentence that says why not."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} must be a whole number, not {value!r}") from None
-    if number < least:
-        raise ValueError(f"{what} must be at least {least}, not {number}")
-    return number
+    return np.random.default_rng([whole(number, "a seed, rank or epoch", 0) for number in key])

@@ -1,6 +1,17 @@
 """What rows, labels and indices must be like. Every refusal says what was found, what was expected, what to do."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import numpy as np
+
+from dlmini.checks import refuse, shown
+
+
+def path_of(path) -> Path:
+    if not isinstance(path, str | Path) or not str(path):
+        refuse(TypeError, "path", path, "the name of a file or folder")
+    return Path(path)
 
 
 def check_x(name: str, x) -> np.ndarray:
@@ -64,9 +75,10 @@ def check_range(name: str, y: np.ndarray, classes: tuple[str, ...]) -> np.ndarra
 
 def check_classes(name: str, classes) -> tuple[str, ...]:
     """Names of the classes, each once: label k means classes[k]."""
-    if isinstance(classes, str) or not all(isinstance(c, str) for c in classes):
-        raise TypeError(f"{name}: classes must be a row of names such as ('cat', 'dog'), not {classes!r}")
-    classes = tuple(classes)
+    row = isinstance(classes, Iterable) and not isinstance(classes, str | np.ndarray)
+    classes = tuple(classes) if row else (classes,)
+    if not row or not all(isinstance(c, str) for c in classes):
+        raise TypeError(f"{name}: classes must be a row of names such as ('cat', 'dog'), not {shown(classes)}")
     if not classes or len(set(classes)) < len(classes):
         raise ValueError(f"{name}: classes must be different names and at least one, not {classes!r}")
     return classes
@@ -74,7 +86,10 @@ def check_classes(name: str, classes) -> tuple[str, ...]:
 
 def check_indices(name: str, indices, n: int) -> np.ndarray:
     """Numbers of rows, each from 0 to n - 1."""
-    rows = np.asarray(indices)
+    try:
+        rows = np.asarray(indices)
+    except ValueError:  # rows of different lengths
+        rows = np.empty((0, 0))
     if rows.ndim != 1 or rows.size == 0:
         raise ValueError(f"{name}: row numbers must be a flat list with at least one number, not shape {rows.shape}")
     if not np.issubdtype(rows.dtype, np.integer):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dlmini.checks import truth
+from dlmini.data.checks import path_of
 from dlmini.data.cifar_forms import Pickles, Records
 from dlmini.data.dataset import Dataset
 from dlmini.data.packed_files import files_in
@@ -51,7 +53,8 @@ def read_cifar(path, *, coarse: bool = False, complete: bool = True) -> tuple[Da
     `coarse` takes the 20 superclasses of CIFAR-100. `complete=False` accepts a cut-down copy with fewer rows.
     An archive is checked to the last bit (gzip's checksum), loose files by their structure, sizes and labels.
     """
-    path = Path(path)
+    path = path_of(path)
+    coarse, complete = truth(coarse, "coarse"), truth(complete, "complete")
     layouts = [layout for layout in LAYOUTS if layout.coarse == coarse]
     files = files_in(path, {name for layout in layouts for name in layout.files})
     layout = layout_of(path, files, layouts)

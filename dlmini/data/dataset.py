@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dlmini.checks import refuse
 from dlmini.data.checks import check_classes, check_indices, check_x, check_y
 
 GREY_LEVELS = np.float32(255)
@@ -27,6 +28,8 @@ class Dataset:
     classes: tuple[str, ...]
 
     def __post_init__(self):
+        if not isinstance(self.name, str):
+            refuse(TypeError, "name", self.name, "a text that names the set")
         checked = {"classes": check_classes(self.name, self.classes), "x": check_x(self.name, self.x)}
         checked["y"] = check_y(self.name, self.y, checked["x"], checked["classes"])
         for field, value in checked.items():

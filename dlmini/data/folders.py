@@ -1,5 +1,6 @@
-"""Pictures and their masks: `images/` and `masks/` side by side, one mask for each image, of the same name.
+"""Pictures in folders: one folder for each class; or `images/` and `masks/` side by side, of the same names.
 
+    pets/cat/001.jpg         pets/dog/001.jpg
     street/images/001.jpg    street/masks/001.png
 Pillow reads the files; it is imported here and nowhere else.
 """
@@ -9,10 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from dlmini.checks import refuse
+from dlmini.data.checks import path_of
 from dlmini.data.dataset import Dataset
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp"}
 IMAGE_CHANNELS = {"L": 1, "RGB": 3}
+EXPECTED = "a folder for each class, or the folders images and masks"
 MASK_MODES = {"1", "L", "P"}
 
 # ISPRS 2D semantic labelling contest, Vaihingen and Potsdam.
@@ -26,16 +30,21 @@ VAIHINGEN = {
 }
 
 
-def read_folders(path, classes: Iterable[str] | Mapping, name: str | None = None) -> Dataset:
-    """A dataset with a class number for each pixel.
+def read_folders(path, classes: Iterable[str] | Mapping | None = None, name: str | None = None) -> Dataset:
+    """A dataset of the pictures under `path`.
 
-    `classes` says what the masks mean, class 0 first:
+    With a folder for each class, the folders' names are the classes, in order of the alphabet; `classes` may name some
+    of them, class 0 first. With `images` and `masks`, every pixel has its class, and `classes` says what masks mean:
         ("sky", "ground")                      a mask's numbers are class numbers already
         {"background": 0, "cell": 255}         grey level 255 is a cell
         VAIHINGEN                              a mapping of names to colours (red, green, blue)
     All images must have one size: cut large ones into tiles first. Files are taken in the order of their names.
     """
-    path = Path(path)
+    path = folder_of(path)
+    if not any((path / part).is_dir() for part in ("images", "masks")):
+        return read_class_folders(path, classes, name)
+    if classes is None:
+        raise TypeError(f"{path} holds images and masks; say what masks mean: classes=('sky', 'ground'), in order")
     meaning = meaning_of(classes)
     images, masks = stems(path / "images"), stems(path / "masks")
     if images.keys() != masks.keys():
@@ -51,10 +60,31 @@ def read_folders(path, classes: Iterable[str] | Mapping, name: str | None = None
     return Dataset(name or path.name, np.stack(x), np.stack(y), tuple(meaning))
 
 
+def folder_of(path) -> Path:
+    if not path_of(path).is_dir():
+        raise FileNotFoundError(f"{path} does not exist; expected a folder with {EXPECTED}")
+    return Path(path)
+
+
+def read_class_folders(path: Path, classes, name: str | None) -> Dataset:
+    """The pictures of every class, each labelled with the place of its folder among `classes`."""
+    found = [folder.name for folder in sorted(path.iterdir()) if folder.is_dir() and not folder.name.startswith(".")]
+    wanted = found if classes is None else list(meaning_of(classes))
+    if not found or not set(wanted) <= set(found):
+        here, lacking = ", ".join(found) or "no folders", ", ".join(str(one) for one in wanted if one not in found)
+        raise FileNotFoundError(f"{path} holds {here}; expected {lacking if found else EXPECTED}")
+    x, y = [], []
+    for label, folder in enumerate(wanted):
+        for file in pictures(path / folder):
+            x.append(same_shape(file, read_image(file), x))
+            y.append(label)
+    return Dataset(name or path.name, np.stack(x), np.array(y), tuple(wanted))
+
+
 def meaning_of(classes: Iterable[str] | Mapping) -> dict:
     """Class name to mask value, checked: all grey levels or all colours, no value twice."""
-    if isinstance(classes, str):
-        raise TypeError(f"classes must be a row of names or a mapping of names to values, not {classes!r}")
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        refuse(TypeError, "classes", classes, "a row of names, or a mapping of names to values")
     meaning = dict(classes) if isinstance(classes, Mapping) else {name: i for i, name in enumerate(classes)}
     values = [tuple(np.atleast_1d(value).tolist()) for value in meaning.values()]
     levels = all(level in range(256) for value in values for level in value)
@@ -67,17 +97,26 @@ def meaning_of(classes: Iterable[str] | Mapping) -> dict:
 
 
 def stems(folder: Path) -> dict[str, Path]:
-    """The pictures of a folder by their names without suffix; other files, and hidden ones, do not count."""
+    """The pictures of a folder by their names without suffix."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} does not exist; expected the folders images and masks in {folder.parent}")
     found: dict[str, Path] = {}
-    for file in sorted(folder.iterdir()):
-        if file.suffix.lower() in SUFFIXES and not file.name.startswith("."):
-            if file.stem in found:
-                raise ValueError(f"{file} and {found[file.stem].name} have the same name but for the suffix; keep one")
-            found[file.stem] = file
+    for file in pictures(folder):
+        if file.stem in found:
+            raise ValueError(f"{file} and {found[file.stem].name} have the same name but for the suffix; keep one")
+        found[file.stem] = file
+    return found
+
+
+def pictures(folder: Path) -> list[Path]:
+    """The pictures of a folder in the order of their names; other files, and hidden ones, do not count."""
+    here = sorted(folder.iterdir())
+    found = [file for file in here if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")]
     if not found:
-        raise ValueError(f"{folder} holds no pictures; expected files ending in {', '.join(sorted(SUFFIXES))}")
+        inner = [one.name for one in here if one.is_dir()]
+        deeper = f", but folders ({', '.join(inner[:5])}): perhaps you want read_folders({str(folder)!r})"
+        endings = f"; expected files ending in {', '.join(sorted(SUFFIXES))}"
+        raise ValueError(f"{folder} holds no pictures{deeper if inner else endings}")
     return found
 
 

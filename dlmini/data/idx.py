@@ -16,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dlmini.data.checks import path_of
 from dlmini.data.dataset import Dataset
+from dlmini.files import write_bytes
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 GZIP_MAGIC = b"\x1f\x8b"
@@ -27,7 +29,9 @@ def read_idx(path) -> np.ndarray:
 
     The file must be complete: a byte too few or too many is an error that says so.
     """
-    path = Path(path)
+    path = path_of(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}; check the name, or run `dlmini data get`")
     data = unpacked(path, path.read_bytes())
     dtype, shape = header(path, data)
     start, found = 4 + 4 * len(shape), len(data)
@@ -80,7 +84,7 @@ def write_idx(path, array: np.ndarray) -> None:
     kind = kinds[array.dtype]
     sizes = np.array(array.shape, ">u4").tobytes()
     data = bytes([0, 0, kind, array.ndim]) + sizes + array.astype(TYPES[kind]).tobytes()
-    Path(path).write_bytes(packed(data) if str(path).endswith(".gz") else data)
+    write_bytes(path, packed(data) if str(path).endswith(".gz") else data)
 
 
 def packed(data: bytes) -> bytes:

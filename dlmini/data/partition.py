@@ -7,7 +7,8 @@ The first argument is a Dataset, an array of labels or, where labels do not matt
 
 import numpy as np
 
-from dlmini.data.chance import SPLIT, generator, whole
+from dlmini.checks import real, refuse, whole
+from dlmini.data.chance import SPLIT, generator
 from dlmini.data.dataset import Dataset
 
 Parts = list[np.ndarray]
@@ -63,11 +64,11 @@ def split_by_quantity(rows, parts, alpha: float = 1.0, seed: int = 0) -> Parts:
     Li et al., Federated learning on non-IID data silos, ICDE 2022 (quantity skew).
     """
     n, draw = how_many(rows), coin(seed)
-    if np.ndim(parts) == 0:
-        parts = whole(parts, "parts", least=1)
-        weights = draw.dirichlet(np.full(parts, positive(alpha, "alpha")))
+    if isinstance(parts, list | tuple) or (isinstance(parts, np.ndarray) and parts.ndim):
+        weights = np.array([positive(weight, "a weight in parts") for weight in parts])
     else:
-        weights = np.array([positive(weight, "a weight") for weight in parts])
+        parts = whole(parts, "parts", least=1, hint="how many, or a row of weights")
+        weights = draw.dirichlet(np.full(parts, positive(alpha, "alpha")))
     enough(n, len(weights))
     cuts = np.rint(np.cumsum(weights / weights.sum())[:-1] * n).astype(int)
     return [np.sort(part) for part in feed_the_empty(np.split(draw.permutation(n), cuts))]
@@ -87,11 +88,18 @@ def coin(seed: int) -> np.random.Generator:
 
 
 def how_many(rows) -> int:
-    return len(rows) if hasattr(rows, "__len__") else whole(rows, "the number of rows", least=1)
+    if isinstance(rows, Dataset | list | tuple) or (isinstance(rows, np.ndarray) and rows.ndim):
+        return len(rows)
+    return whole(rows, "rows", least=1, hint="a Dataset, its labels, or how many rows there are")
 
 
 def labels_of(rows) -> np.ndarray:
-    labels = rows.y if isinstance(rows, Dataset) else np.asarray(rows)
+    if not isinstance(rows, Dataset | list | tuple | np.ndarray):
+        refuse(TypeError, "rows", rows, "a Dataset, or its labels as an array of whole numbers (N,)")
+    try:
+        labels = rows.y if isinstance(rows, Dataset) else np.asarray(rows)
+    except ValueError:  # rows of different lengths
+        refuse(ValueError, "rows", rows, "labels of shape (N,)")
     if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
         raise ValueError(
             f"this split needs one whole label for each row, found shape {labels.shape} of {labels.dtype}; "
@@ -101,11 +109,9 @@ def labels_of(rows) -> np.ndarray:
 
 
 def enough(n: int, pieces: int, what: str = "parts") -> None:
-    if n < pieces:
+    if not 0 < pieces <= n:
         raise ValueError(f"{n} rows cannot fill {pieces} {what} with at least one row each; ask for at most {n}")
 
 
 def positive(value: float, what: str) -> float:
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{what} must be a positive finite number, not {value!r}")
-    return float(value)
+    return float(real(value, what, above=0))

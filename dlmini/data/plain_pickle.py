@@ -38,10 +38,27 @@ def empty_array(*_what) -> ByteArray:
     return ByteArray()
 
 
-# What the two published CIFAR archives name (written by Python 2), and the same place in NumPy 2.
+def from_buffer(data, kind, shape, order, *_axes) -> ByteArray:
+    """An array as protocol 5 writes it: all at once."""
+    found = ByteArray()
+    found.__setstate__((1, shape, kind, text(order) == "F", bytes(data)))
+    return found
+
+
+def latin_bytes(letters: str = "", _code: str = "latin1") -> bytes:
+    """Bytes as Python 3 writes them for Python 2 (protocols 0 to 2): as letters; none at all if they are empty."""
+    return letters.encode("latin-1")
+
+
+# What the two published CIFAR archives name (written by Python 2), the same places in NumPy 2, and what Python 3 names
+# where it writes the same data by an older or a newer protocol.
 STAND_INS = {
     ("numpy.core.multiarray", "_reconstruct"): empty_array,
     ("numpy._core.multiarray", "_reconstruct"): empty_array,
+    ("numpy.core.numeric", "_frombuffer"): from_buffer,
+    ("numpy._core.numeric", "_frombuffer"): from_buffer,
+    ("_codecs", "encode"): latin_bytes,
+    ("__builtin__", "bytes"): latin_bytes,
     ("numpy", "ndarray"): ByteArray,
     ("numpy", "dtype"): name_of_type,
 }

@@ -3,6 +3,8 @@
 import difflib
 from dataclasses import dataclass
 
+from dlmini.checks import refuse
+
 
 @dataclass(frozen=True)
 class Source:
@@ -70,6 +72,8 @@ SOURCES = {
 
 
 def source_of(name: str) -> Source:
+    if not isinstance(name, str):
+        refuse(TypeError, "the name of a dataset", name, f"one of {', '.join(SOURCES)}")
     if name not in SOURCES:
         near = difflib.get_close_matches(str(name).lower(), SOURCES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""

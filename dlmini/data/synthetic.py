@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dlmini.data.chance import PICTURES, POINTS, generator, whole
+from dlmini.checks import real, whole
+from dlmini.data.chance import PICTURES, POINTS, generator
 from dlmini.data.dataset import Dataset
 
 SHAPES = ("background", "disc", "square", "triangle")
@@ -14,7 +15,7 @@ def blobs(n: int = 300, classes: int = 3, spread: float = 0.5, seed: int = 0) ->
         x = 2 (cos a_k, sin a_k) + spread * N(0, 1),   a_k = 2 pi k / classes
     Three clouds at spread 0.5 can nearly be told apart by straight lines; at 1.5 they cannot.
     """
-    y, draw = turns(n, classes), generator(seed, 0, 0, POINTS)
+    y, draw, spread = turns(n, classes), generator(seed, 0, 0, POINTS), real(spread, "spread", least=0, most=1e6)
     angle = 2 * np.pi * y / classes
     x = 2 * np.stack([np.cos(angle), np.sin(angle)], axis=1) + spread * draw.standard_normal((len(y), 2))
     return Dataset("blobs", x.astype(np.float32), y, tuple(f"blob {k}" for k in range(classes)))
@@ -25,7 +26,8 @@ def spirals(n: int = 300, classes: int = 2, noise: float = 0.05, revolutions: fl
 
     r ~ U(0, 1);   x = r (cos a, sin a) + noise * N(0, 1),   a = 2 pi (revolutions r + k / classes)
     """
-    y, draw = turns(n, classes), generator(seed, 0, 0, POINTS)
+    y, draw, noise = turns(n, classes), generator(seed, 0, 0, POINTS), real(noise, "noise", least=0, most=1e6)
+    revolutions = real(revolutions, "revolutions", least=-1e6, most=1e6)
     r = draw.random(len(y))
     angle = 2 * np.pi * (revolutions * r + y / classes)
     x = r[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1) + noise * draw.standard_normal((len(y), 2))
@@ -34,7 +36,7 @@ def spirals(n: int = 300, classes: int = 2, noise: float = 0.05, revolutions: fl
 
 def turns(n: int, classes: int) -> np.ndarray:
     """Labels 0, 1, ..., classes - 1, 0, 1, ...: as balanced as n allows."""
-    return np.arange(whole(n, "the number of rows", least=1)) % whole(classes, "classes", least=1)
+    return np.arange(whole(n, "n", 1, hint="rows")) % whole(classes, "classes", 1)
 
 
 def shapes(n: int = 100, size: int = 32, noise: float = 12.0, seed: int = 0) -> Dataset:
@@ -42,7 +44,8 @@ def shapes(n: int = 100, size: int = 32, noise: float = 12.0, seed: int = 0) -> 
 
     Each picture has its own generator, so the first hundred of a thousand are the same as a hundred.
     """
-    whole(n, "the number of pictures", least=1), whole(size, "size", least=8)
+    n, size = whole(n, "n", 1, hint="pictures"), whole(size, "size", 8, hint="pixels on a side")
+    noise = real(noise, "noise", least=0, most=1e6)
     pairs = [picture(size, noise, generator(seed, 0, i, PICTURES)) for i in range(n)]
     x, y = (np.stack(arrays) for arrays in zip(*pairs, strict=True))
     return Dataset("shapes", x, y, SHAPES)

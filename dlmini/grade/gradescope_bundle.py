@@ -10,6 +10,7 @@ import zipfile
 from importlib.metadata import requires
 from pathlib import Path
 
+from dlmini.files import write
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.sandbox.visible_files import HOUSE
 
@@ -32,15 +33,22 @@ LEFT_OUT = ("data/bundled", "__pycache__")
 
 def make(lesson: Lesson, out: Path, seed: int) -> Path:
     """Write the bundle. Data sets stay at home: exercises are graded on random numbers."""
+
+    def fill(stream) -> None:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle:
+            pack(bundle, lesson, seed)
+
+    return write(out, fill)
+
+
+def pack(bundle: zipfile.ZipFile, lesson: Lesson, seed: int) -> None:
     needed = [r.partition(";")[0].strip() for r in requires("dlmini") or [] if "extra ==" not in r]
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:
-        _script(bundle, "setup.sh", SETUP.format(packages=" ".join(f"'{r}'" for r in needed)))
-        _script(bundle, "run_autograder", RUN.format(lesson=lesson.number, seed=seed))
-        for file in sorted(HOUSE.rglob("*")):
-            inside = file.relative_to(HOUSE.parent).as_posix()
-            if file.is_file() and not any(part in inside for part in LEFT_OUT):
-                bundle.writestr(_info(inside, 0o644), file.read_bytes())
-    return out
+    _script(bundle, "setup.sh", SETUP.format(packages=" ".join(f"'{r}'" for r in needed)))
+    _script(bundle, "run_autograder", RUN.format(lesson=lesson.number, seed=seed))
+    for file in sorted(HOUSE.rglob("*")):
+        inside = file.relative_to(HOUSE.parent).as_posix()
+        if file.is_file() and not any(part in inside for part in LEFT_OUT):
+            bundle.writestr(_info(inside, 0o644), file.read_bytes())
 
 
 def _script(bundle: zipfile.ZipFile, name: str, text: str) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 from dlmini.course.progress import work_folder
 from dlmini.course.strip import stubs
-from dlmini.nn import Model
+from dlmini.nn import Model, ops
 
 # the student's name -> the library's, and how a call of the library's is made with the student's
 ADAPTERS = {
@@ -65,15 +65,14 @@ def exercise(name: str, folder: Path | None = None) -> ModuleType:
 def with_pieces(model: Model, pieces: dict) -> Model:
     """The same network in NumPy, with other functions in the place of some of the library's (names as in nn.ops)."""
     other = Model(model.layers, model.input, model.loss, dtype=model.dtype, kernels="numpy")
-    for one in other.team.passes:
-        one.ops = SimpleNamespace(**vars(one.ops) | pieces)
+    other.pieces = dict(pieces)
     return other
 
 
 def mine(model: Model, name: str, folder: Path | None = None) -> tuple[Model, set[str]]:
     """The network with the functions of exercise `name`; and the names of those that turn out not to be written yet."""
     module, undone, pieces = exercise(name, folder), set(), {}
-    own = vars(with_pieces(model, {}).team.passes[0].ops)
+    own = vars(ops.plain())
     for task, (theirs, adapt) in ADAPTERS.items():
         if hasattr(module, task):
             pieces[theirs] = attempt(task, getattr(module, task), adapt, own[theirs], undone)

@@ -12,6 +12,8 @@ from math import prod
 
 import numpy as np
 
+from dlmini.checks import real, settle, whole
+
 COIN = 7  # the purpose of dropout's random numbers: the last number of their key
 
 
@@ -91,8 +93,7 @@ class Dense(Layer):
     units: int
 
     def __post_init__(self):
-        if self.units < 1:
-            raise ValueError(f"Dense({self.units}) has no outputs; give it at least 1 unit")
+        settle(self, units=whole(self.units, "units of Dense", 1))
 
     def parameters(self, shape):
         return (shape[0], self.units), (self.units,)
@@ -165,8 +166,7 @@ class Dropout(Layer):
     drop: float = 0.5
 
     def __post_init__(self):
-        if not 0 <= self.drop < 1:
-            raise ValueError(f"Dropout({self.drop}): the share to drop must be at least 0 and below 1")
+        settle(self, drop=real(self.drop, "drop", least=0, below=1, hint="the share to forget"))
 
     def memo(self, images, shape, zeros):
         return zeros(images, *shape)

@@ -8,20 +8,29 @@
 The vector is what optimisers step on and what machines exchange; layers only ever see views of it.
 """
 
+import threading
 from itertools import accumulate
 from math import prod, sqrt
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from dlmini import jit
+from dlmini.checks import array, lengths, piece, refuse, whole, word
+from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
-from dlmini.nn.passes import Pass
+from dlmini.nn.passes import Pass, functions
 from dlmini.nn.threads import Team, one_blas_thread
 
 CHUNK = 200  # images per forward pass when predicting
+
+
+class Idle(threading.local):
+    """The teams of one thread that nobody works with just now. They end with their thread, and with their model."""
+
+    def __init__(self):
+        self.teams = []
 
 
 class Model:
@@ -29,29 +38,39 @@ class Model:
 
     kernels: "numba" (float32) or "numpy" (any float type); by default what DLMINI_KERNELS says.
     threads: how many threads share a batch; the same number gives the same bits, another one other roundings.
+
+    A model may be used by any number of threads and runs at once: each call works in arrays that are its own until it
+    returns, and that its thread's next call finds warm. Who needs them beyond a call makes a `Pass(model)` of its own.
     """
 
     def __init__(self, layers, input, loss=None, *, dtype=np.float32, kernels=None, threads=1):
-        self.layers, self.input, self.loss = tuple(layers), tuple(input), loss or CrossEntropy()
-        self.dtype = np.dtype(dtype)
-        self.kernels = kernels or ("numpy" if jit.mode() == "numpy" or self.dtype != np.float32 else "numba")
-        self.threads = threads
+        self.layers, self.input = layers_of(layers), lengths(input, "input")
+        self.loss = CrossEntropy() if loss is None else loss
+        self.dtype = float_type(dtype)
+        usual = "numpy" if jit.mode() == "numpy" or self.dtype != np.float32 else "numba"
+        self.kernels = usual if kernels is None else word(kernels, "kernels", ("numba", "numpy"))
+        self.threads = whole(threads, "threads", 1)
         self._check()
         self.shapes = list(accumulate(self.layers, lambda shape, layer: layer.output(shape), initial=self.input))
         self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
         self.size = sum(prod(s) for part in self.parts for s in part)
-        self._team = None
+        self.pieces = {}  # functions that take the place of some of the library's own (names as in ops.py)
+        self._idle = Idle()
 
     def _check(self):
         if not self.layers:
             raise ValueError("a model needs at least one layer")
-        if self.kernels not in ("numba", "numpy") or (self.kernels == "numba" and self.dtype != np.float32):
+        if self.kernels == "numba" and self.dtype != np.float32:
             raise ValueError(f"kernels={self.kernels!r} with {self.dtype}: use 'numba' (float32 only) or 'numpy'")
-        if not (isinstance(self.threads, int) and self.threads >= 1):
-            raise ValueError(f"threads={self.threads!r}: use a whole number of at least 1")
+        if not self.input or 0 in self.input:
+            raise ValueError(f"input is {self.input}; it must be the shape of one row, such as (28, 28, 1)")
+        piece(self.loss, "loss", ("check", "hits"), "CrossEntropy() or MeanSquares()")
 
     def __getstate__(self):
-        return {**self.__dict__, "_team": None}  # memory and threads are made anew where the model arrives
+        return {name: value for name, value in vars(self).items() if name != "_idle"}  # memory is made anew there
+
+    def __setstate__(self, state):
+        vars(self).update(state, _idle=Idle())
 
     def zeros(self):
         """A vector of the model's size."""
@@ -59,7 +78,7 @@ class Model:
 
     def initial(self, seed=0):
         """Random weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015."""
-        w = self.zeros()
+        w, seed = self.zeros(), whole(seed, "seed", 0)
         for i, arrays in enumerate(self.views(w)):
             if arrays:
                 spread = sqrt(2 / prod(arrays[0].shape[:-1]))
@@ -79,6 +98,7 @@ class Model:
         return found
 
     def _check_vector(self, vector):
+        array(vector, "the vector", "make it with model.initial() or model.zeros()")
         if vector.shape != (self.size,) or vector.dtype != self.dtype or not vector.flags.c_contiguous:
             raise ValueError(
                 f"the vector is {vector.dtype}{list(vector.shape)}, but this model needs a contiguous "
@@ -87,22 +107,28 @@ class Model:
 
     def _check_batch(self, x, y=None):
         wanted = f"(images, {', '.join(map(str, self.input))})"
+        array(x, "x", f"floats of shape {wanted}")
+        if y is not None:
+            array(y, "y", "np.array(labels)")
         if x.shape[1:] != self.input:
             raise ValueError(f"a batch of shape {x.shape} does not fit: this model needs {wanted}")
         if not len(x):
             raise ValueError(f"the batch is empty: this model needs {wanted} with at least one image")
         if not np.issubdtype(x.dtype, np.floating):
             raise TypeError(f"a batch of {x.dtype} does not fit: scale it to floats first, x.astype(np.float32) / 255")
-        if y is not None and len(y) != len(x):
-            raise ValueError(f"{len(x)} images but {len(y)} labels: every image needs one")
+        if y is not None and (not y.ndim or len(y) != len(x)):
+            raise ValueError(f"{len(x)} images but {len(y) if y.ndim else 'no'} labels: every image needs one")
 
-    @property
-    def team(self):
-        """The passes that do the work, one per thread."""
-        if self._team is None:
-            one_blas_thread()
-            self._team = Team([Pass(self) for _ in range(self.threads)])
-        return self._team
+    def _team(self):
+        """The passes that do the work of one call: warm ones, unless somebody in this thread is at work with them.
+
+        (Ranks of a simulator share a thread, and a layer or a loss that talks lets another rank in.) Give them back to
+        `_idle` when all went well; after an error they are dropped, since their threads may still be writing.
+        """
+        if self._idle.teams:
+            return self._idle.teams.pop()
+        one_blas_thread()
+        return Team([Pass(self) for _ in range(self.threads)])
 
     def loss_and_grad(self, w, x, y, grad, key=None):
         """The mean loss of a batch; its gradient is written into `grad`.
@@ -112,7 +138,9 @@ class Model:
         self._check_batch(x, y)
         if key is None and any(isinstance(layer, Dropout) for layer in self.layers):
             raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
-        loss = self.team.loss_and_grad(w, x, y, grad, key)
+        team = self._team()
+        loss = team.loss_and_grad(w, x, y, grad, key)
+        self._idle.teams.append(team)
         if not np.isfinite(loss) and not np.isfinite(x).all():
             bad = np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
             raise ValueError(f"image {bad[0]} of the batch holds NaN or infinity ({len(bad)} do): clean the data first")
@@ -121,13 +149,16 @@ class Model:
     def predict(self, w, x):
         """The scores of each image."""
         self._check_batch(x)
-        one = self.team.passes[0]
-        return np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+        team = self._team()
+        one = team.passes[0]
+        scores = np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+        self._idle.teams.append(team)
+        return scores
 
     def evaluate(self, w, x, y):
         """{"loss": mean loss, "accuracy": share of right answers (NaN where the loss knows no right and wrong)}."""
         scores = self.predict(w, x)
-        loss = self.loss(self.team.passes[0].ops, scores, y, np.empty_like(scores), len(x))
+        loss = self.loss(functions(self), scores, y, np.empty_like(scores), len(x))
         right, asked = self.loss.hits(scores, y)
         return {"loss": loss, "accuracy": right / asked if asked else float("nan")}
 
@@ -150,8 +181,8 @@ class Model:
     def save(self, path, w):
         """Write the parameters to a .npz file, with the layers they belong to."""
         self._check_vector(w)
-        with open(path, "wb") as file:
-            np.savez(file, w=w, layers=np.array(repr(self.layers)), input=np.array(self.input))
+        made_for = {"layers": np.array(repr(self.layers)), "input": np.array(self.input)}
+        write(path, lambda stream: np.savez(stream, w=w, **made_for))
 
     def load(self, path):
         """Read parameters that `save` wrote; refuses those of another network."""
@@ -160,9 +191,26 @@ class Model:
         try:
             with np.load(path, allow_pickle=False) as file:
                 layers, w = str(file["layers"]), file["w"]
-        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
-            raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {error}") from error
+        except DAMAGED as error:
+            raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {why(error)}") from error
         if layers != repr(self.layers):
             raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
         self._check_vector(w)
         return w
+
+
+def layers_of(layers) -> tuple:
+    """A row of layers; a class among them is a forgotten pair of brackets."""
+    if not isinstance(layers, list | tuple):
+        refuse(TypeError, "layers", layers, "a list of layers, such as [Flatten(), Dense(10)]")
+    return tuple(piece(one, f"layer {i}", ("output", "forward"), "such as Dense(10)") for i, one in enumerate(layers))
+
+
+def float_type(dtype) -> np.dtype:
+    try:
+        found = None if dtype is None or isinstance(dtype, np.generic | np.ndarray) else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        refuse(ValueError, "dtype", dtype, "np.float32 or np.float64")
+    return found

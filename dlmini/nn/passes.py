@@ -1,10 +1,11 @@
 """One pass through a network, forward and back, in memory of its own.
 
-A model owns one pass per thread. A pass chooses between the plain layers and the fused stages, keeps the tape, and
-remembers the views of the vectors it was given last.
+A pass belongs to one user at a time: a model lends them to its callers. It chooses between the plain layers and the
+fused stages, keeps the tape, and remembers the views of the vectors it was given last.
 """
 
 from itertools import accumulate
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -13,18 +14,24 @@ from dlmini.nn.layers import Dropout
 from dlmini.nn.tape import Tape
 
 
+def functions(model):
+    """What the model computes with: the library's functions, and its own pieces in the place of some."""
+    chosen = ops.compiled() if model.kernels == "numba" else ops.plain()
+    return SimpleNamespace(**vars(chosen) | model.pieces) if model.pieces else chosen
+
+
 class Pass:
-    """Runs the layers of `model` on a batch."""
+    """Runs the layers of `model` on a batch. What `forward` leaves is there until the next one: `backward` reads it."""
 
     def __init__(self, model):
-        self.model, self.tape, self.known = model, None, {}
+        self.model, self.tape, self.known, self.ops = model, None, {}, functions(model)
         if model.kernels == "numba":
             from dlmini.nn.fuse import stages
             from dlmini.nn.kernels.memory import buffer
 
-            self.ops, self.stages, self.zeros = ops.compiled(), stages(model.layers), buffer
+            self.stages, self.zeros = stages(model.layers), buffer
         else:
-            self.ops, self.stages, self.zeros = ops.plain(), list(model.layers), self.plain_zeros
+            self.stages, self.zeros = list(model.layers), self.plain_zeros
         self.numbers = list(accumulate(isinstance(stage, Dropout) for stage in self.stages))
 
     def plain_zeros(self, *shape, dtype=None):

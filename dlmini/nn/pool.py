@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import settle, whole
 from dlmini.nn.conv import check_image, conv_forward, patches
 from dlmini.nn.layers import Layer
 
@@ -63,8 +64,9 @@ class Pool(Layer):
     stride: int | None = None
 
     def __post_init__(self):
-        if not 1 <= self.size <= 15 or self.step < 1:
-            raise ValueError(f"{self}: the window must be 1 to 15 pixels wide and the stride at least 1")
+        settle(self, size=whole(self.size, "size of the window", 1, 15))
+        if self.stride is not None:
+            settle(self, stride=whole(self.stride, "stride", 1))
 
     @property
     def step(self):

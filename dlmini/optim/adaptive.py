@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from dlmini.optim.optimizer import Optimizer, check_eps, check_fraction
+from dlmini.checks import settle, truth
+from dlmini.optim.optimizer import Optimizer, epsilon, kept
 from dlmini.optim.schedules import Rate
 
 
@@ -25,7 +26,7 @@ class Adagrad(Optimizer):
 
     def __post_init__(self):
         super().__post_init__()
-        check_eps(self.eps)
+        settle(self, eps=epsilon(self.eps))
 
     def numbers(self, t):
         return self.rate_at(t), self.eps, self.weight_decay
@@ -52,9 +53,8 @@ class Adam(Optimizer):
 
     def __post_init__(self):
         super().__post_init__()
-        check_fraction(self.beta1, "beta1")
-        check_fraction(self.beta2, "beta2")
-        check_eps(self.eps)
+        settle(self, beta1=kept(self.beta1, "beta1"), beta2=kept(self.beta2, "beta2"))
+        settle(self, eps=epsilon(self.eps), decoupled=truth(self.decoupled, "decoupled"))
 
     @property
     def formula(self):

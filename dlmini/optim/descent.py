@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dlmini.optim.optimizer import Optimizer, check_fraction
+from dlmini.checks import settle
+from dlmini.optim.optimizer import Optimizer, kept
 from dlmini.optim.schedules import Rate
 
 
@@ -40,7 +41,7 @@ class Momentum(Optimizer):
 
     def __post_init__(self):
         super().__post_init__()
-        check_fraction(self.momentum, "momentum")
+        settle(self, momentum=kept(self.momentum, "momentum"))
 
     def numbers(self, t):
         return self.rate_at(t), self.momentum, self.weight_decay

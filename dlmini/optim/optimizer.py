@@ -1,12 +1,12 @@
 """What all optimisers share: a rate, weight decay, a short name for legends, and `start`."""
 
 from dataclasses import fields
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
-from dlmini.optim.schedules import check_rate, rate_at
+from dlmini.checks import real, refuse, settle, whole
+from dlmini.optim.schedules import checked, rate_at
 from dlmini.optim.stepper import Stepper
 
 
@@ -20,17 +20,14 @@ class Optimizer:
     remembers: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self):
-        if not callable(self.rate):
-            check_rate(self.rate)
-        check_rate(self.weight_decay, "weight_decay")
+        settle(self, rate=checked(self.rate), weight_decay=real(self.weight_decay, "weight_decay", least=0))
 
     def start(self, size: int, dtype=np.float32) -> Stepper:
         """Fresh memory for a vector of `size` numbers."""
-        if not isinstance(size, Integral) or size < 0:
-            raise ValueError(f"size is {size!r}; it is the length of the weight vector, for example w.size")
+        size = whole(size, "size", 0, hint="the length of the weight vector, w.size")
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise TypeError(f"dtype is {np.dtype(dtype)}; optimisers work in float32, or in float64 to check a formula")
-        return Stepper(self, int(size), dtype)
+        return Stepper(self, size, dtype)
 
     def rate_at(self, t: int) -> float:
         return rate_at(self.rate, t)
@@ -42,16 +39,14 @@ class Optimizer:
         return f"{type(self).__name__}({', '.join(given)})"
 
 
-def check_fraction(value, name: str) -> None:
-    if not isinstance(value, Real) or not 0 <= np.float32(value) < 1:
-        raise ValueError(
-            f"{name} is {value!r}; it is the share of the past that is kept: a number in [0, 1), in float32"
-        )
+def kept(value, name: str) -> float:
+    """The share of the past that is kept."""
+    hint = "the share of the past that is kept, below 1 in float32 too"
+    value = real(value, name, least=0, below=1, hint=hint)
+    return value if np.float32(value) < 1 else refuse(ValueError, name, value, hint)
 
 
-def check_eps(eps) -> None:
-    if not isinstance(eps, Real) or not np.float32(eps) > 0:
-        raise ValueError(
-            f"eps is {eps!r}; it must be a positive number, in float32 too: "
-            "where all gradients so far were zero it alone stands between the step and 0/0"
-        )
+def epsilon(eps) -> float:
+    """Where all gradients so far were zero it alone stands between the step and 0/0."""
+    eps = real(eps, "eps", above=0)
+    return eps if 0 < np.float32(eps) < np.inf else refuse(ValueError, "eps", eps, "above 0 and finite in float32 too")

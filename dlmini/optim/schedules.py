@@ -7,27 +7,22 @@ tell in a plot's legend what they are; they are used like functions and spelled 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+
+from dlmini.checks import real, refuse, settle, whole
 
 Rate = float | Callable[[int], float]
 
 
-def check_rate(rate, name: str = "rate") -> float:
-    if not isinstance(rate, Real):
-        raise TypeError(f"{name} is {rate!r}; a number is needed here")
-    if not 0 <= rate < math.inf:
-        raise ValueError(f"{name} is {rate!r}; it must be finite, and zero or more")
-    return float(rate)
-
-
-def check_count(count, name: str) -> None:
-    if not isinstance(count, Integral) or count < 1:
-        raise ValueError(f"{name} is {count!r}; it counts steps, so it must be a whole number of at least 1")
+def checked(rate: Rate, name: str = "rate") -> Rate:
+    """A number of at least 0, or a function that is asked for one at each step."""
+    if isinstance(rate, type):
+        refuse(TypeError, name, rate, "a number or a schedule such as cosine(0.1, rounds=100), not its class")
+    return rate if callable(rate) else real(rate, name, least=0)
 
 
 def rate_at(rate: Rate, t: int) -> float:
     """What a fixed or scheduled rate is at step t."""
-    return check_rate(rate(t), f"the scheduled rate at t={t}") if callable(rate) else rate
+    return real(rate(t), f"the scheduled rate at t={t}", least=0) if callable(rate) else rate
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class constant:
     rate: float
 
     def __post_init__(self):
-        check_rate(self.rate)
+        settle(self, rate=real(self.rate, "rate", least=0))
 
     def __call__(self, t: int) -> float:
         return self.rate
@@ -52,9 +47,8 @@ class staircase:
     factor: float = 0.1
 
     def __post_init__(self):
-        check_rate(self.rate)
-        check_count(self.every, "every")
-        check_rate(self.factor, "factor")
+        settle(self, rate=real(self.rate, "rate", least=0), every=whole(self.every, "every", 1))
+        settle(self, factor=real(self.factor, "factor", least=0))
 
     def __call__(self, t: int) -> float:
         return self.rate * self.factor ** (t // self.every)
@@ -73,9 +67,9 @@ class cosine:
     floor: float = 0.0
 
     def __post_init__(self):
-        check_rate(self.rate)
-        check_count(self.rounds, "rounds")
-        if check_rate(self.floor, "floor") > self.rate:
+        settle(self, rate=real(self.rate, "rate", least=0), rounds=whole(self.rounds, "rounds", 1))
+        settle(self, floor=real(self.floor, "floor", least=0))
+        if self.floor > self.rate:
             raise ValueError(f"floor={self.floor} lies above rate={self.rate}; cosine only comes down: swap them")
 
     def __call__(self, t: int) -> float:
@@ -96,9 +90,7 @@ class warm_up:
     rounds: int
 
     def __post_init__(self):
-        check_count(self.rounds, "rounds")
-        if not callable(self.schedule):
-            check_rate(self.schedule, "schedule")
+        settle(self, schedule=checked(self.schedule, "schedule"), rounds=whole(self.rounds, "rounds", 1))
 
     def __call__(self, t: int) -> float:
         return min(1.0, (t + 1) / self.rounds) * rate_at(self.schedule, t)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dlmini.checks import row_of, text
 from dlmini.show.gantt import key
 from dlmini.show.palette import BLACK, CURVES, PALE, PHASE, themed
 from dlmini.show.paper import sheet
@@ -14,13 +15,19 @@ from dlmini.show.units import unit
 
 
 def named(row) -> str:
-    return str(getattr(row, "label", None) or row.number)
+    return str(getattr(row, "label", None) or getattr(row, "number", ""))
+
+
+def drawn(rows, *signs: str) -> list:
+    """Rows of a comparison, if they have what is to be drawn."""
+    rows = row_of(rows, "rows", signs, "rows of a comparison, such as configurations.compare gives")
+    if not rows:
+        raise ValueError("there are no rows to draw; give at least one")
+    return rows
 
 
 def lying(rows: Sequence, width: float = 10.0):
     """Axes with a lying bar's place for each row, the first on top."""
-    if not rows:
-        raise ValueError("there are no rows to draw")
     figure, axes = sheet(width, 2.0 + 0.42 * len(rows))
     axes.set_yticks(range(len(rows)), [named(row) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
@@ -31,6 +38,7 @@ def lying(rows: Sequence, width: float = 10.0):
 @themed
 def time_split(rows: Sequence, title: str = "Where time goes"):
     """Compute, communication and waiting of each row, one after another."""
+    rows = drawn(rows, *PHASE)
     figure, axes = lying(rows)
     whole = [sum(getattr(row, phase) for phase in PHASE) for row in rows]
     size, name = unit(max(whole))
@@ -56,7 +64,9 @@ def speed_up(
 
     claims: for some rows, by their `number`, from how much to how much others have found: a grey band.
     """
-    of, claims = (of,) if isinstance(of, str) else tuple(of), claims or {}
+    of = (of,) if isinstance(of, str) else tuple(row_of(of, "of", (), "an attribute's name, or several"))
+    claims = {} if claims is None else claims
+    rows = drawn(rows, *(text(one, "of") for one in of))
     figure, axes = lying(rows)
     for place, row in enumerate(rows):
         if claim := claims.get(getattr(row, "number", None)):

@@ -109,11 +109,10 @@ class Dashboard(ipywidgets.VBox):
 
     def _look(self) -> None:
         """Until the run is over: take what has happened since, and show it."""
-        seen, over = 0, False
+        place, over = 0, False
         while not over:
             over = self.source.over  # asked first: what came before the end is taken below
-            news = self.source.events[seen:]
-            seen += len(news)
+            news, place = self.source.since(place)
             self.board.take(news)
             self.live.update(whole=over)
             self._tell()

@@ -5,6 +5,7 @@ The cell returns at once; a run goes on in the background. Closing the notebook 
 
 from __future__ import annotations
 
+from dlmini.checks import piece, refuse, truth, whole, word
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
 from dlmini.show.dashboard_desk import Dashboard
@@ -37,9 +38,14 @@ def dashboard(
     recording: a lesson's number ("03"), a folder that `Outcome.save` made, or events: then Start replays it.
     speed: how many times as fast as it was; if none is given, such that the longest run takes half a minute at most.
     """
+    large = truth(large, "large")
     if task is None and recording is None:
         raise ValueError("a dashboard needs a task to train, or a recording to replay")
     if recording is not None:
         return Dashboard(ReplayPanel(opened(recording), speed), Shelf(), large)
+    piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
+    workers, on = whole(workers, "workers", 1), word(on, "on", ("processes", "simulated"))
+    if slow is not None and not isinstance(slow, dict):
+        refuse(TypeError, "slow", slow, "a mapping of ranks to factors, such as {2: 5.0}")
     menus = *choices.levels(sync, topology, compression), choices.networks(network)
     return Dashboard(Panel(menus, workers, on, slow), Plan(task, **{"optimizer": SGD(0.05), **plan}), large)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlmini.show.bars import named
+from dlmini.checks import text
+from dlmini.show.bars import drawn, named
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLUE, GREY, themed
 from dlmini.show.paper import sheet
@@ -23,8 +24,7 @@ def frontier(rows: Sequence, cost: str, gain: str) -> list:
 @themed
 def pareto(rows: Sequence, cost: str = "seconds", gain: str = "accuracy", title: str = "What it costs to be right"):
     """A numbered point per row, cheap to the left and good at the top; the frontier is drawn through in blue."""
-    if not rows:
-        raise ValueError("there are no rows to draw")
+    rows = drawn(rows, text(cost, "cost"), text(gain, "gain"))
     best = frontier(rows, cost, gain)
     figure, axes = sheet(7 + 0.08 * max(len(named(row)) for row in rows), 5)
     axes.step([getattr(r, cost) for r in best], [getattr(r, gain) for r in best], where="post", color=BLUE, zorder=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from dlmini.checks import row_of
 from dlmini.events import Event, Fault, Span
 from dlmini.show.palette import BLACK, PHASE, themed
 from dlmini.show.paper import sheet
@@ -18,7 +19,7 @@ def timeline(events: Iterable[Event], start: float = 0.0, end: float = float("in
     """Spans between `start` and `end`, by rank and phase; faults are crosses. Spans come from a transport with
     spans=True.
     """
-    events = list(events)
+    events = row_of(events, "events", (), "the events of a run, such as results.events")
     spans = [e for e in events if isinstance(e, Span) and e.start < end and e.end > start]
     if not spans:
         raise ValueError(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+import numpy as np
+
+from dlmini.checks import real, refuse
 from dlmini.show.palette import BAD, GOOD
 
 CARD = (
@@ -53,4 +56,12 @@ class LawCard:
 
 def law_card(name: str, formula_value: float, measured_value: float, tolerance: float = 0.0) -> LawCard:
     """A card that a notebook shows: green when the measurement is within `tolerance` of the formula."""
-    return LawCard(name, float(formula_value), float(measured_value), tolerance)
+    if not isinstance(name, str):
+        refuse(TypeError, "name", name, "the law's name")
+    formula, measured = number(formula_value, "formula_value"), number(measured_value, "measured_value")
+    return LawCard(name, formula, measured, real(tolerance, "tolerance", least=0, infinite=True))
+
+
+def number(value, name: str) -> float:
+    """NaN too: whoever measured nothing sees that the law does not hold."""
+    return float(value if isinstance(value, float | np.floating) else real(value, name, infinite=True))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from dlmini.checks import refuse, row_of, word
 from dlmini.events import Measured, Round
 from dlmini.show.palette import strokes, themed
 from dlmini.show.paper import sheet
@@ -30,7 +31,7 @@ def points(events: Iterable) -> list:
 
     Rows that are no events, but have the attributes of a Point (or `epochs` in place of rounds), are left as they are.
     """
-    events = list(events)
+    events = row_of(events, "the events of a run", (), "a row of events, such as outcome.events")
     looks = [e for e in events if isinstance(e, Measured)]
     if not looks:
         return [e for e in events if hasattr(e, "accuracy")]
@@ -47,8 +48,9 @@ def curves(
     by: seconds (of the transport's own clock), rounds, bytes, or epochs (only rows have those). After `colours`
     curves the colours begin again with another kind of dash.
     """
-    if by not in BY:
-        raise ValueError(f"curves are drawn by {', '.join(BY)}, not by {by!r}")
+    word(by, "by", tuple(BY))
+    if not isinstance(runs, Mapping) or not runs:
+        refuse(TypeError, "runs", runs, "a mapping of names to events, such as {'bsp': outcome.events}")
     seen, what = {name: points(events) for name, events in runs.items()}, tuple(what)
     if empty := [name for name, found in seen.items() if not found]:
         raise ValueError(f"nothing was measured in {', '.join(empty)}: give the recipe a `look`")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dlmini.comm.control import Control
 from dlmini.comm.network import Network
 from dlmini.recipe import Recipe
-from dlmini.run import train
+from dlmini.run import Run
 from dlmini.show.board import Board
 from dlmini.show.units import BYTES, said
 from dlmini.topology import AllReduce
@@ -36,7 +35,7 @@ class Plan:
     def warm(self, where: str, slow: dict[int, float], **pieces) -> None:
         """One round that nobody waits for: ranks are born, and all load what they need."""
         recipe, on = self.laid_out(where, **pieces)
-        quietly(train, self.task, replace(recipe, rounds=1), on).result()
+        Run(self.task, replace(recipe, rounds=1), on).result()
 
     def laid_out(self, where: str, sync, topology, compression, workers: int, network) -> tuple[Recipe, object]:
         recipe = Recipe(sync, topology, compression, self.optimizer, seed=self.seed).lasting(self.steps)
@@ -55,13 +54,6 @@ def place(where: str, ranks: int, network: Network | None):
     return Processes(ranks, network=network)
 
 
-def quietly(do, *given, **named):
-    """do(...) without warnings: a thread must not print, and a dashboard says itself what may disappoint."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return do(*given, **named)
-
-
 class LiveRun:
     """`events` so far; `over`: has it ended? Orders go through its `control`."""
 
@@ -69,12 +61,16 @@ class LiveRun:
         self.control, self.killed, self.outcome, self.real_time = Control(on.size), None, None, real_time
         for rank, factor in slow.items():
             self.control.slow(rank, factor)
-        self.run = quietly(train, task, recipe, on, control=self.control)
+        self.run = Run(task, recipe, on, control=self.control)  # not `train`: a thread must not print warnings
         self.pause, self.resume, self.step = self.control.pause, self.control.resume, self.control.step
 
     @property
     def events(self) -> list:
         return self.run.events
+
+    def since(self, place: int) -> tuple[list, int]:
+        """Events from a place on, and the next place."""
+        return self.run.history.since(place)
 
     @property
     def over(self) -> bool:

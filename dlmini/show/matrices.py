@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from dlmini.checks import numbers, refuse, row_of
 from dlmini.show.palette import BLACK, BLUE, GREY, HEAT, VERMILION, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, unit
@@ -40,9 +41,9 @@ def mixing_matrix(K: np.ndarray, title: str = "Who hears whom"):
 
     spectral gap = 1 - |second eigenvalue|
     """
-    K = np.asarray(K, float)
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"a mixing matrix is square, but this array has the shape {K.shape}")
+    K = numbers(K, "K", 2, "a square matrix of numbers, such as Gossip('ring').matrix(8, 0)")
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"K is a mixing matrix and must be square, but this array has the shape {K.shape}")
     values = np.linalg.eigvals(K)
     values = values[np.argsort(-np.abs(values))]
     figure, (left, right) = sheet(11, 4.8, columns=2)
@@ -65,9 +66,12 @@ def bytes_between(books) -> np.ndarray:
     if hasattr(books, "per_pair"):
         books = books.per_pair()
     if not isinstance(books, Mapping):
+        books = row_of(books, "books", ("source", "dest", "nbytes"), "results.books, or entries of a ledger")
         books = {(e.source, e.dest): sum_of(books, e) for e in books}
     if not books:
         raise ValueError("the books are empty: nobody has sent anything")
+    if not all(isinstance(pair, tuple) for pair in books):
+        refuse(TypeError, "books", books, "a mapping of (source, dest) to bytes")
     size = 1 + max(max(pair) for pair in books)
     found = np.zeros((size, size))
     for pair, traffic in books.items():

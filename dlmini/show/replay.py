@@ -46,6 +46,11 @@ class Replay:
         self._go_on()
         return self.recording[: bisect_right(self.times, self.at)]
 
+    def since(self, place: int) -> tuple[Sequence[Event], int]:
+        """Events from a place on, and the next place."""
+        events = self.events
+        return events[place:], len(events)
+
     @property
     def over(self) -> bool:
         self._go_on()

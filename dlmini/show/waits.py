@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
 
+from dlmini.checks import row_of
 from dlmini.show.palette import BLACK, BLUE, GREY, PALE, VERMILION, themed
 from dlmini.show.paper import sheet
 
@@ -29,7 +30,8 @@ def wait_graph(diagnosis, title: str = "Who waits for whom"):
 
     Blue ranks wait, grey ones do not. An arrow leads to whom a rank waits for; a circle is red.
     """
-    waits = list(getattr(diagnosis, "waits", diagnosis))
+    waits = getattr(diagnosis, "waits", diagnosis)
+    waits = row_of(waits, "diagnosis", ("rank", "on"), "a Deadlock that was raised, or its waits")
     if not waits:
         raise ValueError("nobody waits: there is nothing to draw")
     ranks = sorted({w.rank for w in waits} | {other for w in waits for other in w.on})

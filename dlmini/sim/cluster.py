@@ -8,7 +8,8 @@ from math import exp
 
 import numpy as np
 
-from dlmini.comm.network import Network, gigabit
+from dlmini.checks import real, refuse, settle, truth, whole
+from dlmini.comm.network import Network, gigabit, network_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,14 +38,14 @@ class Cluster:
     priced: bool = True  # collectives as one computation; False: message by message
 
     def __post_init__(self):
+        network_of(self.network)
         for name in ("jitter", "link_jitter", "overhead", "gamma"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"Cluster({name}={getattr(self, name)}): must not be negative")
-        if not (self.flops > 0 and self.poll > 0):
-            raise ValueError(f"Cluster(flops={self.flops}, poll={self.poll}): both must be above 0")
-        for rank, speed in self.speed.items():
-            if not speed > 0:
-                raise ValueError(f"rank {rank} has speed {speed}; it must be above 0 (0.2 means five times slower)")
+            settle(self, **{name: real(getattr(self, name), name, least=0)})
+        settle(self, flops=real(self.flops, "flops", above=0, infinite=True), poll=real(self.poll, "poll", above=0))
+        settle(self, speed=by_rank(self.speed, "speed", above=0, hint="0.2 means five times slower"))
+        for name in ("start", "crash", "back"):
+            settle(self, **{name: by_rank(getattr(self, name), name, least=0, infinite=True, hint="seconds")})
+        settle(self, seconds=costs(self.seconds), priced=truth(self.priced, "priced"))
         for rank, time in self.back.items():
             if not time > self.crash.get(rank, np.inf):
                 raise ValueError(f"rank {rank} comes back at {time} s, but it does not crash before that")
@@ -60,11 +61,29 @@ class Cluster:
         """A cluster as it is; a network with ordinary machines on it; or the default."""
         if cluster is None:
             return cls()
-        return cluster if isinstance(cluster, cls) else cls(network=cluster)
+        if isinstance(cluster, cls):
+            return cluster
+        if not hasattr(cluster, "route"):
+            refuse(TypeError, "cluster", cluster, "a Cluster(...) or a network such as gigabit")
+        return cls(network=cluster)
 
     def cost(self, label: str, flops: float) -> float:
         """Seconds of local work at speed 1."""
         return float(self.seconds[label] if label in self.seconds else flops / self.flops)
+
+
+def by_rank(table, name: str, **bounds) -> dict[int, float]:
+    """A number for some ranks."""
+    if not isinstance(table, Mapping):
+        refuse(TypeError, name, table, f"a mapping of ranks to numbers, such as {name}={{3: 0.2}}")
+    return {whole(r, f"a rank in {name}", 0): real(x, f"{name} of rank {r}", **bounds) for r, x in table.items()}
+
+
+def costs(table) -> dict[str, float]:
+    """Seconds for some labels of `compute`."""
+    if not isinstance(table, Mapping) or not all(isinstance(label, str) for label in table):
+        refuse(TypeError, "seconds", table, "a mapping of labels to seconds, such as {'gradient': 0.01}")
+    return {label: real(cost, f"the cost of {label!r}", least=0) for label, cost in table.items()}
 
 
 @dataclass

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dlmini.checks import real, refuse, truth, whole
+from dlmini.comm.launch import check_program
 from dlmini.events import Event
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.simulated import Record, SimResults, Simulated, Simulation
@@ -38,6 +40,7 @@ class Recording:
 
 def replay(program: Callable, on: Simulated, args: tuple = (), seed: int | None = None) -> Recording:
     """Run once more, keep everything. The same seed gives the same run, bit for bit."""
+    check_place(on), check_program(program, args)
     on = replace(on, log=True, spans=True, seed=on.seed if seed is None else seed)
     run, results, error = Simulation(on, program, args), None, None
     try:
@@ -83,7 +86,10 @@ def explore(
     A run fails if it raises, if check(results) raises or returns False, or, with same=True, if its results differ from
     the first run's. `shake` is how much messages are late, in latencies, and compute times vary; 0: only ties.
     """
-    on, seeds = on or Simulated(4), list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    on, seeds = check_place(Simulated(4) if on is None else on), seeds_of(seeds)
+    check_program(program, args), real(shake, "shake", least=0), truth(same, "same")
+    if check is not None and not callable(check):
+        refuse(TypeError, "check", check, "a function of the results, which raises or returns False")
     first = None
     for tried, seed in enumerate(seeds, 1):
         shaken = _shaken(on, seed, shake if 4 * tried > len(seeds) else 0.0)
@@ -94,6 +100,19 @@ def explore(
         except Exception as error:
             return Exploration(tried, seed, error, replay(program, shaken, args))
     return Exploration(len(seeds))
+
+
+def seeds_of(seeds) -> list[int]:
+    """Seeds as given, or so many from 0."""
+    if isinstance(seeds, str | bytes) or not isinstance(seeds, Iterable) or getattr(seeds, "shape", None) == ():
+        return list(range(whole(seeds, "seeds", 1, hint="how many, or a row of them")))
+    return [whole(seed, "a seed", 0) for seed in seeds]
+
+
+def check_place(on) -> Simulated:
+    if not isinstance(on, Simulated):
+        refuse(TypeError, "on", on, "a Simulated(n): only virtual time can be run again with another order")
+    return on
 
 
 def _shaken(on: Simulated, seed: int, shake: float) -> Simulated:

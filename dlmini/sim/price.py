@@ -7,12 +7,15 @@ All clocks at once as vectors where that is exact (reckon.py), message by messag
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
+from dlmini.checks import numbers, refuse, whole
 from dlmini.comm.collectives import plan_of
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.network import Network
-from dlmini.comm.schedules import Plan, cut
+from dlmini.comm.schedules import Plan, cut, native, ring, schedule
 from dlmini.sim.alone import play_alone
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.engine import Engine
@@ -23,12 +26,31 @@ from dlmini.sim.roads import Roads
 def price(how, size: int, x, cluster: Cluster | Network | None = None, arrive=0.0, seed: int = 0) -> Bill:
     """What an all-reduce of `x` (an array, a ghost, or a number of bytes) among `size` ranks costs on a quiet network.
 
-    `arrive`: when each rank comes. The same, bit for bit, as a simulated run of it.
+    `arrive`: when each rank comes. The same, bit for bit, as a simulated run of it; `native` there is a ring.
     """
-    x = Ghost(x, "u1") if isinstance(x, int) else x
-    engine = Engine(Cluster.of(cluster), size, seed)
-    plan, arrive = plan_of(how, "allreduce", size), np.broadcast_to(np.asarray(arrive, float), size)
-    return settle(engine, plan, Roads(engine, range(size)), arrive, cut(x.size, plan.chunks) * x.dtype.itemsize)
+    size, x = whole(size, "size", 1, hint="ranks"), weight_of(x)
+    engine = Engine(Cluster.of(cluster), size, whole(seed, "seed", 0))
+    plan = plan_of(ring if how is native else schedule(how), "allreduce", size)
+    weights = cut(x.size, plan.chunks) * x.itemsize
+    return settle(engine, plan, Roads(engine, range(size)), arrivals(arrive, size), weights)
+
+
+def weight_of(x):
+    """What is summed, as something with a size and an itemsize; a number is that many bytes."""
+    if isinstance(x, np.ndarray | Ghost):
+        return x
+    if not isinstance(x, Integral) or isinstance(x, bool):
+        refuse(TypeError, "x", x, "an array, a Ghost(shape), or a number of bytes")
+    return Ghost(whole(x, "x", 0, hint="bytes"), "u1")
+
+
+def arrivals(arrive, size: int) -> np.ndarray:
+    """When each rank comes: one time for all, or one for each."""
+    wanted = f"when ranks come, in seconds: one number, or {size}"
+    times = numbers(arrive if isinstance(arrive, list | tuple) else np.atleast_1d(arrive), "arrive", 1, wanted)
+    if times.size not in (1, size) or times.min() < 0:
+        refuse(ValueError, "arrive", arrive, f"{wanted}, none below 0")
+    return np.broadcast_to(times, size)
 
 
 def settle(engine: Engine, plan: Plan, roads: Roads, arrive: np.ndarray, weights: np.ndarray) -> Bill:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from dlmini.checks import settle, truth, whole
 from dlmini.comm.channels import name_of
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
@@ -68,10 +69,12 @@ class Simulated:
     seed: int = 0
     log: bool = False
     spans: bool = False
+    virtual: ClassVar[bool] = True
 
     def __post_init__(self):
-        if self.size < 1:
-            raise ValueError(f"Simulated({self.size}): there must be at least one rank")
+        settle(self, size=whole(self.size, "size", 1, hint="ranks"), seed=whole(self.seed, "seed", 0))
+        settle(self, log=truth(self.log, "log"), spans=truth(self.spans, "spans"))
+        Cluster.of(self.cluster)  # says so if it is none
 
     def run(self, program, args: tuple = (), listen=None, control: Control | None = None) -> SimResults:
         return self.open(program, args, listen, control).run()
@@ -82,7 +85,7 @@ class Simulated:
 
 
 class Simulation:
-    """One run. Between steps look at `time`, `engine.ranks`, `events`, `log`."""
+    """One run. Between steps look at `time`, `engine.ranks`, `log`, and, where nobody listens, `events`."""
 
     def __init__(self, on: Simulated, program, args: tuple = (), listen=None, control: Control | None = None):
         self.on, self.listen, self.control, self.events = on, listen, control, []
@@ -97,9 +100,7 @@ class Simulation:
             rank.spans = on.spans
 
     def _tell(self, event: Event) -> None:
-        self.events.append(event)
-        if self.listen is not None:
-            self.listen(event)
+        (self.listen or self.events.append)(event)
         if self.obedience is not None:
             self.obedience.heed(event)
 

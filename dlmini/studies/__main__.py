@@ -6,9 +6,11 @@ for the first two, three for asynchronous, one for Downpour. So read large diffe
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
+from dlmini import files
 from dlmini.data import load
 from dlmini.nn import mlp
 from dlmini.optim import SGD
@@ -39,7 +41,7 @@ def main(folder: Path) -> None:
     print("| |", *(f" {label} |" for label in RIVALS), "\n|" + "---|" * (1 + len(RIVALS)))
     for name, track in TRACKS.items():
         races = [straggler(task, recipes(seed), TARGET, **track) for seed in range(SEEDS)]
-        picture(races[0], TARGET).savefig(folder / f"{name}.png")
+        files.write(folder / f"{name}.png", partial(picture(races[0], TARGET).savefig, format="png"))
         times = zip(*([race.seconds for race in run] for run in races), strict=True)
         print(f"| {name} |", *(f" {mean(t):.2f} ({min(t):.2f}–{max(t):.2f}) |" for t in times))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from dlmini.checks import settle, truth, whole
 from dlmini.sync.gate import Gathering
 from dlmini.sync.sync import Sync
 
@@ -19,6 +20,9 @@ class Asynchronous(Sync):
 
     aware: bool = False
     staleness: ClassVar[float] = inf
+
+    def __post_init__(self):
+        settle(self, aware=truth(self.aware, "aware"))
 
     def weight(self, staleness: int) -> float:
         return 1 / max(1, staleness) if self.aware else 1.0
@@ -36,8 +40,8 @@ class StaleSynchronous(Sync):
     bound: int = 3
 
     def __post_init__(self):
-        if self.bound < 0:
-            raise ValueError(f"StaleSynchronous({self.bound}): the bound must be at least 0 rounds")
+        if not isinstance(self.bound, float) or self.bound != inf:
+            settle(self, bound=whole(self.bound, "bound", 0, hint="rounds; or infinity, to wait for nobody"))
 
     @property
     def staleness(self) -> float:
@@ -58,8 +62,7 @@ class PartlySynchronous(Sync):
     staleness: ClassVar[float] = inf
 
     def __post_init__(self):
-        if self.most < 1:
-            raise ValueError(f"PartlySynchronous({self.most}): at least one round must lie between two meetings")
+        settle(self, most=whole(self.most, "most", 1, hint="rounds between two meetings"))
 
     def gate(self, workers: int, rounds: int, halts) -> Gathering:
         return Gathering(workers, rounds, halts, self.most)
@@ -83,10 +86,11 @@ class Downpour(Sync):
     staleness: ClassVar[float] = inf
 
     def __post_init__(self):
-        if self.push < 1 or self.fetch < self.push or self.fetch % self.push or self.warm_start < 0:
+        settle(self, fetch=whole(self.fetch, "fetch", 1), push=whole(self.push, "push", 1))
+        settle(self, warm_start=whole(self.warm_start, "warm_start", 0))
+        if self.fetch % self.push:
             raise ValueError(
-                f"{self}: push must be at least 1 step, fetch a multiple of it (what was learned is pushed before it "
-                "is replaced), warm_start at least 0 rounds"
+                f"{self}: fetch must be a multiple of push: what was learned is pushed before it is replaced"
             )
 
     def period(self, t: int) -> int:

@@ -8,13 +8,13 @@ import numpy as np
 class Gate:
     """Workers arrive with a push, wait, and are let through.
 
-    clocks   the pushes of each worker
+    clocks   the pushes of each worker; `slowest` is the least of them when the gate was last opened
     halts    rounds after which everybody waits until all have come so far, whatever else the gate allows
     """
 
     def __init__(self, workers: int, rounds: int, halts: Callable[[int], bool] = lambda t: False):
         self.rounds, self.halts = rounds, halts
-        self.clocks, self.waiting = np.zeros(workers, int), set()
+        self.clocks, self.slowest, self.waiting = np.zeros(workers, int), 0, set()
 
     def arrive(self, worker: int) -> None:
         self.clocks[worker] += 1
@@ -22,13 +22,14 @@ class Gate:
 
     def open(self) -> list[int]:
         """Let through whoever may go on, in the order of ranks."""
+        self.slowest = int(self.clocks.min())
         ready = sorted(worker for worker in self.waiting if self.may_go_on(worker) and not self.halted(worker))
         self.waiting.difference_update(ready)
         return ready
 
     def halted(self, worker: int) -> bool:
-        clock = self.clocks[worker]
-        return clock > self.clocks.min() and self.halts(int(clock) - 1)
+        clock = int(self.clocks[worker])
+        return clock > self.slowest and self.halts(clock - 1)
 
     def memory(self) -> dict:
         return {"clocks": self.clocks.copy()}
@@ -48,7 +49,7 @@ class Bounded(Gate):
         self.bound = bound
 
     def may_go_on(self, worker: int) -> bool:
-        return self.clocks[worker] - self.bound <= self.clocks.min()
+        return self.clocks[worker] - self.bound <= self.slowest
 
 
 class Gathering(Gate):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dlmini.checks import settle, whole, word
 from dlmini.sync.sync import Sync
 
 
@@ -36,10 +37,8 @@ class LocalSGD(Sync):
     local: ClassVar[bool] = True
 
     def __post_init__(self):
-        if self.steps < 1 or self.post < 0:
-            raise ValueError(f"{self}: steps must be at least 1 and post at least 0")
-        if self.variant not in ("textbook", "seed"):
-            raise ValueError(f"LocalSGD has the variants 'textbook' and 'seed', not {self.variant!r}")
+        settle(self, steps=whole(self.steps, "steps", 1), post=whole(self.post, "post", 0))
+        word(self.variant, "variant", ("textbook", "seed"))
 
     @property
     def late(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.comm.schedules import Schedule, native
+from dlmini.comm.schedules import Schedule, native, schedule
 from dlmini.topology.graphs import complete
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -21,6 +21,9 @@ class AllReduce(Topology):
     """
 
     how: Schedule = native
+
+    def __post_init__(self):
+        schedule(self.how)
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)

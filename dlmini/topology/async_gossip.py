@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dlmini.topology.graphs import graph_of, matrix_of
+from dlmini.topology.graphs import graph_of, matrix_of, onward
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
@@ -90,7 +90,7 @@ class Purse:
     def say_goodbye(self, comm, x: np.ndarray) -> None:
         """Take in everything that is still on its way."""
         others = [rank for rank in range(comm.size) if rank != comm.rank]
-        for rank in others:
+        for rank in onward(others, comm.rank, comm.size):
             comm.send(rank, None, NEWS)
         for rank in others:
             while rank not in self.gone:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dlmini.checks import fraction, piece, settle
 from dlmini.topology.graphs import graph_of, heard, is_fixed, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -42,12 +43,11 @@ class Choco(Topology):
                 f"neighbours in {self.graph!r} change, but Choco's must hear every correction; "
                 "use ring, torus, exponential, complete or Own(K)"
             )
-        if not hasattr(self.compressor, "fit"):
-            raise TypeError(f"{self.compressor!r} is no compressor; Choco takes one, for example Choco(TopK(0.01))")
+        example = "a compressor, for example Choco(TopK(0.01))"
+        piece(self.compressor, "compressor", ("fit", "remembers"), example)
         if self.compressor.remembers:
             raise ValueError(f"{self.compressor!r} remembers what it left unsaid, and so does Choco; use another")
-        if not 0 < self.gamma <= 1:
-            raise ValueError(f"gamma is {self.gamma}; it is how far to go towards the others: above 0, at most 1")
+        settle(self, gamma=fraction(self.gamma, "gamma", hint="how far to go towards the others"))
 
     def doubts(self, size: int) -> str:
         """Tried on a thousand small random numbers: is C(v) nearer to v than silence would be?"""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import word
+from dlmini.compression.packets import Dense
 from dlmini.topology.graphs import drifts_apart, graph_of, heard, least_pull, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -18,7 +20,8 @@ class Gossip(Topology):
         updates   w_i = start_i - outer(sum_j K_ij packet_j)                 (Tolstobrov 2022, Algorithms 2 and 3)
         weights   w_i = sum_j K_ij (start_j - outer(packet_j))               (D-PSGD, Lian et al. 2017)
     Mixing weights pulls workers together; mixing updates does not, it only makes them move alike.
-    Cost: as many packets as K has entries beside the diagonal in a column. Nobody waits for those it does not mix with.
+    Cost: as many packets as K has entries beside the diagonal in a column, sent onward from one's own rank, so that on
+    a switch no two meet at a port (`onward` in graphs.py). Nobody waits for those it does not mix with.
     """
 
     graph: object = "rotating"
@@ -26,8 +29,7 @@ class Gossip(Topology):
 
     def __post_init__(self):
         object.__setattr__(self, "graph", graph_of(self.graph))
-        if self.what not in WHAT:
-            raise ValueError(f"gossip mixes 'updates' or 'weights', not {self.what!r}")
+        word(self.what, "what", WHAT)
 
     @property
     def sends(self) -> str:
@@ -60,6 +62,6 @@ class Gossip(Topology):
         mixed = turn.mixed
         mixed[:] = 0
         for w, share in heard(comm, self.matrix(comm.size, turn.t), mine):
-            mixed += np.float32(share) * w
+            Dense(w).add_to(mixed, share)
         mine[:] = mixed
         return mine

@@ -11,12 +11,13 @@ the spectral gap, 1 minus the second largest |eigenvalue|:
 A graph is one of these names, or a matrix of one's own (own.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import isqrt
 
 import numpy as np
 
+from dlmini.checks import numbers
 from dlmini.topology.own import Own
 
 Graph = Callable[[int, int], np.ndarray]  # (workers, round) -> matrix
@@ -126,17 +127,32 @@ def matrix_of(graph: str | Own, size: int, t: int) -> np.ndarray:
     return K
 
 
+def onward(ranks: Iterable[int], first: int, size: int) -> list[int]:
+    """`ranks` in the order in which one meets them going up from `first`, and on from 0 after size - 1.
+
+    If all send so, each beginning at its own rank, then at any time they send to different receivers, and no two meet
+    at a port. In the order of ranks all would begin with the same one, and the others' ports would be idle.
+    """
+    return sorted(ranks, key=lambda rank: (rank - first) % size)
+
+
 def heard(comm, K: np.ndarray, message):
-    """Send to all that K lets hear me; then (message, share) of everybody whom I hear, myself too, in order of rank."""
-    for other in np.flatnonzero(K[:, comm.rank]):
+    """Send to all that K lets hear me, onward from my rank; then (message, share) of everybody whom I hear, myself too.
+
+    What is heard comes in the order of ranks, whoever was first: sums have the same bits on every transport.
+    """
+    for other in onward(np.flatnonzero(K[:, comm.rank]).tolist(), comm.rank, comm.size):
         if other != comm.rank:
-            comm.send(int(other), message)
+            comm.send(other, message)
     for other in np.flatnonzero(K[comm.rank]):
         yield (message if other == comm.rank else comm.recv(int(other))), float(K[comm.rank, other])
 
 
 def spectral_gap(K: np.ndarray) -> float:
     """1 - the second largest |eigenvalue|: 1 averages at once, 0 never."""
+    K = numbers(K, "K", 2, "a square matrix of numbers, such as Gossip('ring').matrix(8, 0)")
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"K has shape {K.shape}; a mixing matrix is square: one row and column per worker")
     sizes = np.sort(np.abs(np.linalg.eigvals(K)))
     return float(1 - sizes[-2]) if len(sizes) > 1 else 1.0
 
@@ -180,5 +196,5 @@ def drifts_apart(graph: str | Own, size: int) -> bool:
 
 def consensus_distance(weights) -> float:
     """How far workers are from their mean: sqrt(mean_i |w_i - mean|^2)."""
-    weights = np.asarray(weights, np.float64)
+    weights = numbers(weights, "weights", 2, "one vector per worker, all of one length, such as [w0, w1]")
     return float(np.sqrt(np.mean(np.sum((weights - weights.mean(axis=0)) ** 2, axis=1))))

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dlmini.comm.schedules import Schedule, native
+from dlmini.checks import settle, whole
+from dlmini.comm.schedules import Schedule, native, schedule
 from dlmini.topology.graphs import complete
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -36,8 +37,8 @@ class LowRank(Topology):
     owns_codec: ClassVar[bool] = True
 
     def __post_init__(self):
-        if isinstance(self.rank, bool) or not isinstance(self.rank, int) or self.rank < 1:
-            raise ValueError(f"rank is {self.rank!r}; it is how many columns travel: a whole number of at least 1")
+        settle(self, rank=whole(self.rank, "rank", 1, hint="how many columns travel"))
+        schedule(self.how)
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import settle, shown, whole
+
 CLOSE = 1e-6  # how far a sum may be from one: thirds typed as 0.333333 pass, forgotten entries do not
 
 
@@ -20,10 +22,11 @@ class Own:
     period: int = 1
 
     def __post_init__(self):
+        if isinstance(self.K, type):
+            raise TypeError(f"K is the class {self.K.__name__}; a mixing matrix belongs here, or a function")
         if self.fixed:
             object.__setattr__(self, "K", checked(self.K))
-        if isinstance(self.period, bool) or not isinstance(self.period, int) or self.period < 1:
-            raise ValueError(f"period is {self.period!r}; it is the number of rounds after which K comes again")
+        settle(self, period=whole(self.period, "period", 1, hint="the rounds after which K comes again"))
         if self.fixed and self.period != 1:
             raise ValueError(f"one matrix is the same in every round, so period={self.period} has no meaning")
 
@@ -57,12 +60,14 @@ def checked(K) -> np.ndarray:
     """K as a square of float64 that keeps the mean, or a sentence that says what is wrong with it."""
     try:
         K = np.array(K, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError("a mixing matrix is a square of numbers, such as [[0.5, 0.5], [0.5, 0.5]]") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"K is {shown(K)}; a mixing matrix is a square of numbers, such as [[0.5, 0.5], [0.5, 0.5]]"
+        ) from error
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
-        raise ValueError(f"this mixing matrix has shape {K.shape}; it must be square: one row and column per worker")
+        raise ValueError(f"the mixing matrix K has shape {K.shape}; it must be square: one row and column per worker")
     if not np.isfinite(K).all():
-        raise ValueError("this mixing matrix holds NaN or infinity; all its entries must be finite numbers")
+        raise ValueError("the mixing matrix K holds NaN or infinity; all its entries must be finite numbers")
     for axis, name in ((1, "row"), (0, "column")):
         off = np.abs(K.sum(axis) - 1)
         if off.max() > CLOSE:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import piece, settle, whole
 from dlmini.topology.graphs import complete
 from dlmini.topology.shard import FETCH, PUSH, Shard
 from dlmini.topology.topology import Topology
@@ -17,6 +18,9 @@ class ParameterServer(Topology):
         w -= outer(mean of `quorum` pushes)          quorum: by default all workers, or one where nobody waits
     Bulk-synchronous, stale-synchronous and asynchronous differ by who may go on (sync/gate.py). Cost: a worker sends
     and receives one packet; a server's port carries workers / servers of them each way, which is the bottleneck.
+    All knock and are answered in the order of ranks: who is answered first pushes first, and from the second round on
+    N workers and K <= N servers form a pipeline, g + 2 alpha + (N/K + 1) S beta a round. (If worker r began at server
+    r mod K, the first round would be shorter and all others longer.)
     back: a compressor for the way back. The server then sends what a worker lacks, and whatever was left out is still
     lacking next time, so nothing is lost in this direction either.
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
@@ -27,8 +31,11 @@ class ParameterServer(Topology):
     back: object = None
 
     def __post_init__(self):
-        if self.servers < 1 or (self.quorum is not None and self.quorum < 1):
-            raise ValueError(f"{self}: there must be at least one server, and a quorum of at least one push")
+        settle(self, servers=whole(self.servers, "servers", 1))
+        if self.quorum is not None:
+            settle(self, quorum=whole(self.quorum, "quorum", 1, hint="pushes that make a step"))
+        if self.back is not None:
+            piece(self.back, "back", ("fit", "remembers"), "a compressor for the way back, such as Int8()")
         if self.back is not None and self.back.remembers:
             raise ValueError(f"back={self.back!r} remembers by itself, but the server does so already; use another")
 

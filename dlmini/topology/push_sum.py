@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dlmini.compression.packets import Dense
 from dlmini.topology.graphs import graph_of, heard, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -41,7 +42,7 @@ class PushSum(Topology):
     sends: ClassVar[str] = "weights"
 
     def __post_init__(self):
-        if self.graph != "random_push":
+        if not isinstance(self.graph, str) or self.graph != "random_push":
             object.__setattr__(self, "graph", graph_of(self.graph))
 
     def matrix(self, size: int, t: int) -> np.ndarray:
@@ -65,7 +66,7 @@ class Mass:
         self.held[:-1] += np.subtract(z, turn.start, out=turn.mixed)
         self.room[:] = 0
         for held, share in heard(comm, self.topology.matrix(comm.size, turn.t), self.held):
-            self.room += np.float32(share) * held
+            Dense(held).add_to(self.room, share)
         self.held, self.room = self.room, self.held
         return np.divide(self.held[:-1], self.held[-1], out=z)
 

@@ -1,5 +1,8 @@
 """A server's side: a shard of the weights, who has pushed, and who waits."""
 
+from bisect import insort
+from operator import itemgetter
+
 import numpy as np
 
 from dlmini.compression.packets import Dense
@@ -8,13 +11,16 @@ from dlmini.memory import arrays, restore
 
 PUSH, FETCH = 1, 2
 BACK = 13  # the purpose of a coin for the way back
+worker_of = itemgetter(0)  # of a push: (worker, packet, weight)
 
 
 class Shard:
     """One server.
 
     version     steps that were made; `read` is the version that each worker holds
-    heap        pushes that wait until they are enough for a step
+    heap        pushes that wait until they are enough for a step, in the order of ranks
+    mixed       the sum of pushes whose turn has come, `added` of them: where everybody pushes once for each step, rank
+                after rank can be added while others are still on their way, and the order is the same
     seen        the weights as each worker has them, where the way back is compressed
     """
 
@@ -22,6 +28,8 @@ class Shard:
         sync = recipe.sync
         self.w, self.outer, self.recipe = w, outer, recipe
         self.quorum = topology.quorum or (workers if sync.staleness == 0 else 1)
+        self.once_each = sync.staleness == 0 and self.quorum == workers
+        self.mixed, self.added = np.zeros_like(w), 0
         self.gate = sync.gate(workers, recipe.rounds, recipe.keeps_after)
         self.gate.clocks[1:] = sync.warm_start
         self.version, self.read, self.heap = 0, np.zeros(workers, int), []
@@ -44,7 +52,7 @@ class Shard:
                 self.admit(comm)
             if self.all_have_come():
                 comm.emit(Checkpoint(int(self.gate.clocks[0]) - 1, arrays(whole)))
-        if self.heap:
+        if self.heap or self.added:
             self.step()
         return self.w
 
@@ -52,17 +60,25 @@ class Shard:
         """Take a push; make a step when they are enough."""
         staleness = self.version - int(self.read[worker])
         comm.emit(Served(worker, int(self.gate.clocks[worker]), staleness))
-        self.heap.append((worker, packet, self.recipe.sync.weight(staleness)))
-        if len(self.heap) == self.quorum:
+        insort(self.heap, (worker, packet, self.recipe.sync.weight(staleness)), key=worker_of)
+        while self.once_each and self.heap and self.heap[0][0] == self.added:
+            self.add(self.quorum)
+        if self.added + len(self.heap) == self.quorum:
             self.step()
+
+    def add(self, count: int) -> None:
+        """Add the first push in the heap to the mean of `count`."""
+        _, packet, weight = self.heap.pop(0)
+        packet.add_to(self.mixed, weight / count)
+        self.added += 1
 
     def step(self) -> None:
         """One step on the mean of the pushes, added in the order of ranks whatever the order of arrival."""
-        mixed = np.zeros_like(self.w)
-        for _, packet, weight in sorted(self.heap, key=lambda push: push[0]):
-            packet.add_to(mixed, weight / len(self.heap))
-        self.outer.apply(self.w, mixed)
-        self.heap, self.version = [], self.version + 1
+        count = self.added + len(self.heap)
+        while self.heap:
+            self.add(count)
+        self.outer.apply(self.w, self.mixed)
+        self.mixed[:], self.added, self.version = 0, 0, self.version + 1
 
     def reply(self, comm, worker: int) -> None:
         """The weights, or what the worker lacks of them."""
@@ -84,7 +100,7 @@ class Shard:
 
     def all_have_come(self) -> bool:
         clocks = self.gate.clocks
-        return clocks.min() == clocks.max() and self.recipe.keeps_after(int(clocks[0]) - 1)
+        return self.recipe.keeps_after(int(clocks[0]) - 1) and clocks.min() == clocks.max()
 
     def memory(self) -> dict:
         heap = np.array([packet.dense() for _, packet, _ in self.heap], np.float32).reshape(-1, self.w.size)
@@ -95,4 +111,5 @@ class Shard:
         self.version, self.read[:] = int(memory["version"]), memory["read"]
         self.seen[:] = memory["seen"]
         pushes = zip(memory["pushers"], memory["heap"], strict=True)
-        self.heap = [(int(worker), Dense(dense), float(weight)) for (worker, weight), dense in pushes]
+        heap = [(int(worker), Dense(dense), float(weight)) for (worker, weight), dense in pushes]
+        self.heap = sorted(heap, key=worker_of)

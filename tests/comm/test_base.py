@@ -121,9 +121,9 @@ def test_vectors_of_different_lengths_are_refused():
 
 
 def test_only_transports_and_functions_are_launched():
-    with pytest.raises(TypeError, match="is not a transport"):
+    with pytest.raises(TypeError, match="it must be a transport"):
         launch(print, 4)
-    with pytest.raises(TypeError, match="needs a function"):
+    with pytest.raises(TypeError, match="must be a function"):
         launch(7, Threads(2))
 
 

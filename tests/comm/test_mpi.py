@@ -45,7 +45,7 @@ def test_a_run_tells_events_clocks_phases_and_prints(capfd):
     heard = []
     results = launch(mpi_programs.observed, Mpi(3, timeout=LIMIT), (4,), listen=heard.append)
     assert sorted((e.rank, e.t) for e in heard) == [(rank, t) for rank in range(3) for t in range(4)]
-    assert results.events == heard
+    assert results.events == []  # who listens keeps what he wants
     gaps, seen, here, threads, folders = zip(*results, strict=True)
     assert max(gaps) - min(gaps) < 0.01  # all ranks share this machine's clock, so alignment should change nothing
     assert all(sent <= came + 0.01 for sent, came in zip(seen, here, strict=True))
@@ -89,7 +89,7 @@ def test_functions_and_classes_of_a_cell_travel():
 
 def test_numbers_of_ranks_that_make_no_sense_are_refused():
     for nonsense in (0, -1, 2.0, True):
-        with pytest.raises(ValueError, match="whole number of ranks"):
+        with pytest.raises((ValueError, TypeError), match=r"size is .* a whole number of at least 1: ranks"):
             Mpi(nonsense)
     with pytest.raises(ValueError, match="finds its ranks only inside mpiexec"):
         Mpi()

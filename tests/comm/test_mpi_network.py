@@ -9,6 +9,7 @@ from hosts import hosts, unavailable
 from threads import Threads
 
 from dlmini.comm.launch import launch
+from dlmini.comm.mpi import start
 from dlmini.comm.mpi.start import missing, mpiexec, version
 from dlmini.comm.network import Link, Switch, gigabit
 from dlmini.sim.simulated import Simulated
@@ -64,3 +65,10 @@ def test_ranks_on_different_hosts_agree_bit_for_bit_with_threads(tmp_path):
 def test_a_rank_that_fails_on_another_host_ends_the_job(tmp_path, how, words):
     with hosts(3, tmp_path, "1gbit") as on_first:
         assert words in launched(on_first, tmp_path, 3, "one_fails", how)
+
+
+def test_the_key_of_a_run_is_not_among_what_mpiexec_sends_to_other_hosts(tmp_path):
+    names = f"{start.HOME},{start.KEY},{start.FILE}"
+    with hosts(2, tmp_path, "1gbit") as on_first:
+        found = launched(on_first, tmp_path, 2, "initial_environment", names)
+    assert found.values == [([True, False, True], [True, False, False])] * 2

@@ -29,7 +29,7 @@ first = launch(program, on, (sys.argv[1],), listen=heard.append)
 second = launch(program, Mpi(on.size), ("again",))
 assert first.values == second.values == [(rank, 3.0) for rank in range(3)], first
 assert first.books == second.books
-assert heard == first.events and len(heard) in (0, 9)
+assert first.events == [] and len(heard) == len(second.events) and len(heard) in (0, 9)
 try:
     Mpi(2)
 except ValueError as error:

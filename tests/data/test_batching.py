@@ -123,14 +123,14 @@ def test_reuse_allocates_nothing_of_the_size_of_a_batch():
     [
         (11, {}, ValueError, "a batch of 11 is larger than the 10 rows that rank 0 has; ask for batches of at most 10"),
         (4, {"ranks": 3, "rank": 2}, ValueError, "larger than the 3 rows that rank 2 has"),
-        (0, {}, ValueError, "the batch size must be at least 1, not 0"),
-        (2.5, {}, TypeError, "the batch size must be a whole number, not 2.5"),
+        (0, {}, ValueError, "size is 0; it must be a whole number of at least 1"),
+        (2.5, {}, TypeError, "size is 2.5; it must be a whole number"),
         (2, {"rank": 3, "ranks": 3}, ValueError, "rank 3 does not exist"),
         (2, {"ranks": 11}, ValueError, "10 rows cannot fill 11 parts"),
         (2, {"part": range(4), "ranks": 2}, ValueError, "ranks=2 has no meaning"),
         (2, {"part": [3, 10]}, IndexError, "rows from 0 to 9"),
-        (2, {"seed": -1}, ValueError, "at least 0, not -1"),
-        (2, {"epoch": -1}, ValueError, "epoch must be at least 0, not -1"),
+        (2, {"seed": -1}, ValueError, "seed, rank or epoch is -1|seed is -1"),
+        (2, {"epoch": -1}, ValueError, "epoch is -1; it must be a whole number of at least 0"),
     ],
 )
 def test_impossible_batches_are_refused_when_asked_for_not_later(make, size, options, error, sentence):

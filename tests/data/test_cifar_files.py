@@ -208,3 +208,22 @@ def test_a_wrong_number_of_class_names_is_refused(tmp_path):
 def test_a_path_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere does not exist"):
         read_cifar(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("fortran", [False, True])
+@pytest.mark.parametrize("keys", [str, str.encode])
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_every_protocol_are_read(tmp_path, protocol, keys, fortran):
+    """Whoever saves a part of the set with today's Python writes one of these; keys are bytes or text."""
+    for name, content in {
+        **{f"data_batch_{i}": ten_python(i) for i in range(1, 6)},
+        "test_batch": ten_python(0),
+    }.items():
+        if fortran:
+            content["data"] = np.asfortranarray(content["data"])
+        content["nothing"] = b""
+        (tmp_path / name).write_bytes(pickle.dumps({keys(k): v for k, v in content.items()}, protocol))
+    (tmp_path / "batches.meta").write_bytes(pickle.dumps({keys("label_names"): TEN}, protocol))
+    train, test = read_cifar(tmp_path, complete=False)
+    check(train, range(1, 6), 10)
+    check(test, [0], 10)

@@ -149,7 +149,7 @@ def test_a_truncated_or_damaged_picture_never_gives_another_array(good):
 @pytest.mark.parametrize(
     ("classes", "error", "sentence"),
     [
-        ("ground", TypeError, "not 'ground'"),
+        ("ground", TypeError, "classes is 'ground'; it must be a row of names"),
         ({"a": 0, "b": 0}, ValueError, r"a different grey level \(0 to 255\) for each name"),
         ({"a": 0, "b": (1, 2, 3)}, ValueError, "do not tell pixels apart"),
         ({"a": (0, 256, 0), "b": (1, 0, 0)}, ValueError, "do not tell pixels apart"),
@@ -163,8 +163,51 @@ def test_classes_that_do_not_tell_pixels_apart_are_refused(good, classes, error,
 
 
 def test_missing_and_empty_folders_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="holds no folders; expected a folder for each class, or the folders"):
+        read_folders(tmp_path, ("a",))
+    (tmp_path / "masks").mkdir()
     with pytest.raises(FileNotFoundError, match="images does not exist; expected the folders images and masks"):
         read_folders(tmp_path, ("a",))
     (tmp_path / "images").mkdir()
     with pytest.raises(ValueError, match=r"images holds no pictures; expected files ending in \.bmp"):
         read_folders(tmp_path, ("a",))
+
+
+def test_a_folder_for_each_class_gives_labels(put, tmp_path):
+    truth = {}
+    for i, name in enumerate(["dog/1.png", "cat/b.png", "cat/a.png", "dog/0.png"]):
+        truth[name] = noise((4, 5, 3), i)
+        put(name, truth[name])
+    (tmp_path / "notes.txt").write_text("not a class")
+    (tmp_path / ".cache").mkdir()
+    data = read_folders(tmp_path)
+    assert (data.name, data.classes, data.y.tolist()) == (tmp_path.name, ("cat", "dog"), [0, 0, 1, 1])
+    for row, name in zip(data.x, ["cat/a.png", "cat/b.png", "dog/0.png", "dog/1.png"], strict=True):
+        np.testing.assert_array_equal(row, truth[name])
+    other = read_folders(tmp_path, ("dog", "cat"), name="pets")
+    assert (other.name, other.classes, other.y.tolist()) == ("pets", ("dog", "cat"), [0, 0, 1, 1])
+    assert read_folders(tmp_path, ["dog"]).y.tolist() == [0, 0]
+
+
+def test_class_folders_that_do_not_fit_are_named(put, tmp_path):
+    put("cat/a.png", noise((4, 5, 3)))
+    with pytest.raises(FileNotFoundError, match="holds cat; expected cow"):
+        read_folders(tmp_path, ("cat", "cow"))
+    (tmp_path / "dog").mkdir()
+    with pytest.raises(ValueError, match="dog holds no pictures; expected files ending in"):
+        read_folders(tmp_path)
+    (tmp_path / "dog" / "puppies").mkdir()
+    with pytest.raises(
+        ValueError, match=r"dog holds no pictures, but folders \(puppies\): perhaps you want read_folders"
+    ):
+        read_folders(tmp_path)
+    put("dog/b.png", noise((4, 6, 3)))
+    with pytest.raises(ValueError, match="all pictures must have one size"):
+        read_folders(tmp_path)
+
+
+def test_masks_need_to_be_told_what_they_mean(put, tmp_path):
+    put("images/a.png", noise((3, 2)))
+    put("masks/a.png", np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="say what masks mean: classes="):
+        read_folders(tmp_path)

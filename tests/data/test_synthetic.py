@@ -52,10 +52,10 @@ def test_the_first_pictures_of_a_large_set_are_the_small_set():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: blobs(0), "the number of rows must be at least 1"),
-        (lambda: spirals(9, classes=0), "classes must be at least 1"),
-        (lambda: shapes(0), "the number of pictures must be at least 1"),
-        (lambda: shapes(1, size=4), "size must be at least 8"),
+        (lambda: blobs(0), "n is 0; it must be a whole number of at least 1"),
+        (lambda: spirals(9, classes=0), "classes is 0"),
+        (lambda: shapes(0), "n is 0; .* pictures"),
+        (lambda: shapes(1, size=4), "size is 4; it must be a whole number of at least 8"),
     ],
 )
 def test_impossible_sets_are_refused_with_a_sentence(call, sentence):

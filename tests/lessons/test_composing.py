@@ -110,6 +110,16 @@ def test_the_formula_of_the_map_is_what_the_simulator_takes(task, runs):
         assert repriced(runs[number], Switch(link)).seconds == pytest.approx(whole, rel=1e-3)
 
 
+@pytest.mark.parametrize("number", [2, 5, 8])
+def test_rotating_partners_cost_as_many_vectors_as_the_map_takes_them_for(task, runs, number):
+    """Without latency only bytes count. Two rounds of period 16 are the distances 1 and 2: no single partner yet."""
+    run, beta, step = runs[number], 1e-6, 1e-3
+    rounds = len(run.said)
+    vectors = winners.ROTATING if rounds % 8 == 0 else 2
+    took = repriced(run, Switch(Link(0.0, 1 / beta)), step).seconds
+    assert took == pytest.approx(32 * step + rounds * vectors * 4 * task.size * beta, rel=1e-9)
+
+
 def test_who_never_reaches_the_goal_never_wins():
     assert winners.steps_to([(4, 0.2), (8, 0.5), (12, 0.4)], 0.3) == 8
     assert winners.steps_to([(4, 0.2)], 0.3) == float("inf")

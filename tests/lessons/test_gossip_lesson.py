@@ -95,7 +95,7 @@ def test_push_sum_finds_the_mean_and_loses_nothing():
 # ---- messages ----
 
 
-@pytest.mark.parametrize("step", [gossip.library_step, gossip.in_turn])
+@pytest.mark.parametrize("step", [gossip.library_step, gossip.in_order])
 @pytest.mark.parametrize("name", ["ring", "exponential", "random"])
 def test_a_round_of_messages_is_a_product_with_the_matrix(step, name):
     X, K = np.random.default_rng(0).standard_normal((6, 4)).astype("f4"), GRAPHS[name](6)
@@ -107,7 +107,7 @@ def test_a_round_of_messages_is_a_product_with_the_matrix(step, name):
 def test_the_order_of_sending_costs_a_vector():
     X, link = np.zeros((8, 5000), "f4"), gigabit.link
     one = X[0].nbytes / link.bandwidth
-    for step, vectors in ((gossip.library_step, 3), (gossip.in_turn, 2)):
+    for step, vectors in ((gossip.in_order, 3), (gossip.library_step, 2)):
         took = gossip.mixed(step, X, GRAPHS["ring"](8)).seconds
         assert took == pytest.approx(link.latency + vectors * one, rel=1e-12)
 

@@ -31,6 +31,15 @@ def test_the_order_of_knocking_costs_what_the_formulas_say(workers, count):
     assert in_turns < in_order
 
 
+@pytest.mark.parametrize(("workers", "count"), [(8, 1), (8, 4), (8, 8), (6, 4), (7, 3), (5, 2)])
+def test_round_after_round_the_order_of_ranks_is_never_slower_than_turns(workers, count):
+    """The first round apart: in turns wins it, and loses or draws all others."""
+    for turns, later in ((False, servers.in_order_later), (True, servers.in_turns_later)):
+        few, many = (servers.served(workers, count, S, turns=turns, rounds=n, step=0.03).seconds for n in (12, 24))
+        assert (many - few) / 12 == pytest.approx(later(workers, count, S, LINK, 0.03), rel=1e-9)
+    assert servers.in_order_later(workers, count, S, LINK) <= servers.in_turns_later(workers, count, S, LINK)
+
+
 @pytest.mark.parametrize("pieces", [1, 2, 7])
 def test_pieces_use_both_directions_of_the_port(pieces):
     formula = servers.one_server_seconds(6, S, LINK, pieces)

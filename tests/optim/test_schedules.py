@@ -52,7 +52,6 @@ def test_an_optimiser_shows_its_schedule_in_the_legend():
     [
         (lambda: constant(-0.1), "rate is -0.1"),
         (lambda: staircase(0.1, every=0), "every is 0"),
-        (lambda: staircase(0.1, every=2.5), "every is 2.5"),
         (lambda: staircase(0.1, every=10, factor=-1), "factor is -1"),
         (lambda: cosine(0.1, rounds=0), "rounds is 0"),
         (lambda: cosine(0.1, rounds=10, floor=0.2), "floor=0.2 lies above rate=0.1"),

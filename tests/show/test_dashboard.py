@@ -200,5 +200,5 @@ def test_drop_downs_offer_what_was_asked_for():
 def test_nothing_to_show_is_refused_with_a_reason(task):
     with pytest.raises(ValueError, match="a task to train, or a recording"):
         dashboard()
-    with pytest.raises(ValueError, match="'processes' or 'simulated', not on 'mpi'"):
+    with pytest.raises(ValueError, match="on is 'mpi'; it must be 'processes' or 'simulated'"):
         dashboard(task, on="mpi")

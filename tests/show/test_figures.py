@@ -113,7 +113,7 @@ def test_rows_with_epochs_are_drawn_by_epochs():
     [
         ({"a": []}, "seconds", "give the recipe a `look`"),
         ({"a": list(events())}, "epochs", "do not know their epochs"),
-        ({"a": list(events())}, "years", "seconds, bytes, rounds, epochs"),
+        ({"a": list(events())}, "years", "it must be 'seconds' or 'bytes' or 'rounds'"),
     ],
 )
 def test_curves_that_cannot_be_drawn_get_a_sentence(runs, by, advice):

@@ -180,9 +180,9 @@ def test_pushes_that_make_no_full_quorum_are_not_lost_at_the_end(task):
 @pytest.mark.parametrize(
     ("make", "advice"),
     [
-        (lambda: Downpour(3, 2), "fetch a multiple of it"),
-        (lambda: Downpour(0, 0), "at least 1 step"),
-        (lambda: PartlySynchronous(0), "at least one round"),
+        (lambda: Downpour(3, 2), "fetch must be a multiple of push"),
+        (lambda: Downpour(0, 0), "fetch is 0; it must be a whole number of at least 1"),
+        (lambda: PartlySynchronous(0), "most is 0; .* rounds between two meetings"),
         (lambda: Recipe(sync=Downpour()).check(4), "use ParameterServer"),
         (lambda: Recipe(sync=Downpour(4), topology=ParameterServer(), keep=6).check(4), "a multiple of the rounds"),
         (lambda: Recipe(sync=Downpour(warm_start=9), topology=ParameterServer(), rounds=9).check(4), "take fewer"),

@@ -132,7 +132,7 @@ def test_an_unbiased_compressor_with_a_large_error_explodes_and_is_doubted():
 def test_bad_arguments_are_refused_with_a_reason(arguments, why):
     with pytest.raises(ValueError, match=why):
         Choco(*arguments)
-    with pytest.raises(TypeError, match="is no compressor"):
+    with pytest.raises(TypeError, match="it must be a compressor"):
         Choco("top_k")
 
 

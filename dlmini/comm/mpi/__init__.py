@@ -3,11 +3,13 @@
 notebook, script:    Mpi(8) or Mpi(60, hosts=["a", "b:16"])    each run starts mpiexec and ends it
 inside mpiexec:      Mpi()                                     the ranks that are already there
 
-start.py   which mpiexec, with which words          comm.py    a rank as a Comm: messages, mailboxes, waiting
-guard.py   a process that ends it, whatever happens native.py  MPI's own collectives
-job.py     one run, seen from the notebook          clock.py   clocks aligned by ping-pong
-rank.py    one run, seen from a rank                world.py   ranks that somebody else started
-line.py    the connection between the two
+start.py        which mpiexec, with which words          comm.py    a rank as a Comm
+guard.py        a process that ends it, whatever happens mail.py    messages, mailboxes, waiting
+job.py          one run, seen from the notebook          parts.py   large payloads in parts
+rank.py         one run, seen from a rank                native.py  MPI's own collectives
+line.py         the connection between the two           clock.py   clocks aligned by ping-pong
+switchboard.py  the notebook's end of all of them        world.py   ranks that somebody else started
+deposit.py      how its key comes to other hosts
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dlmini.checks import real, refuse, settle, whole
 from dlmini.comm.launch import Results
 from dlmini.comm.mpi.start import missing, placed, rank_here
 from dlmini.events import Event
@@ -26,6 +29,7 @@ class Mpi:
 
     hosts     names of machines, as `name` or `name:ranks`; without numbers the ranks are spread evenly, in order.
               Each needs this Python and dlmini at the same path, and must be reachable by ssh without a password.
+              Programs and results pass the network between them unencrypted (line.py says what is protected).
     timeout   seconds after which a run is given up.
     options   further words for mpiexec, as its manual has them.
 
@@ -40,21 +44,19 @@ class Mpi:
     def __post_init__(self):
         if missing():
             raise ModuleNotFoundError(missing())
-        if isinstance(self.hosts, str):
-            raise TypeError(f'hosts is a list of names, not one string; write hosts=["{self.hosts}"]')
+        names(() if self.hosts is None else self.hosts, "hosts"), names(self.options, "options")
+        if self.timeout is not None:
+            settle(self, timeout=real(self.timeout, "timeout", above=0, infinite=True, hint="seconds"))
         found = self._found() if rank_here() >= 0 else self._asked()
         fields = {"size": found, "hosts": tuple(self.hosts) if self.hosts else None, "options": tuple(self.options)}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        settle(self, **fields)
         if self.hosts:
             placed(self.size, self.hosts)  # says so if they do not fit
 
     def _asked(self) -> int:
         if self.size is None:
             raise ValueError("Mpi() finds its ranks only inside mpiexec; elsewhere say how many, as in Mpi(4)")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ValueError(f"Mpi needs a whole number of ranks, at least 1, not {self.size!r}")
-        return self.size
+        return whole(self.size, "size", 1, hint="ranks")
 
     def _found(self) -> int:
         from dlmini.comm.mpi.world import size
@@ -78,3 +80,10 @@ class Mpi:
         from dlmini.comm.mpi.job import run_job
 
         return run_job(self, program, args, listen)
+
+
+def names(row, name: str) -> None:
+    if isinstance(row, str):
+        raise TypeError(f'{name} is a list of names, not one string; write {name}=["{row}"]')
+    if not isinstance(row, list | tuple) or not all(isinstance(one, str) for one in row):
+        refuse(TypeError, name, row, f'a list of names, such as {name}=["a", "b"]')

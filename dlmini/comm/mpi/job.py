@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import secrets
 import signal
 import subprocess
 import sys
@@ -19,8 +20,9 @@ import cloudpickle
 from dlmini.comm.errors import RankFailed
 from dlmini.comm.launch import Results
 from dlmini.comm.mpi import guard
+from dlmini.comm.mpi.deposit import Deposits
 from dlmini.comm.mpi.report import Report, results
-from dlmini.comm.mpi.start import HOME, KEY, SESSION, addresses, command, environment, one_host
+from dlmini.comm.mpi.start import FILE, HOME, KEY, SESSION, addresses, command, environment, heard_at, names, one_host
 from dlmini.comm.mpi.switchboard import TICK, Switchboard
 from dlmini.comm.mpi.verdict import cause, raised
 from dlmini.events import Event
@@ -34,7 +36,7 @@ def run_job(on, program: Callable, args: tuple, listen: Callable[[Event], None] 
     path = [os.path.abspath(folder) for folder in sys.path]
     job = Job(on, (path, pickled(program, args)))
     try:
-        return job.results(listen or (lambda event: None))
+        return job.results(listen)
     finally:
         job.end()
 
@@ -53,7 +55,11 @@ class Job:
         self.on, self.task, self.local, self.began = on, task, one_host(on.hosts), time.monotonic()
         self.reports: dict[int, Report] = {}
         self.failed, self.said = False, deque(maxlen=40)
-        self.board = Switchboard(on.size, self.local)
+        self.board = Switchboard(on.size, heard_at(on.hosts), self._all_came)
+        self.deposits, self.secret = None, {KEY: self.board.key.hex()}
+        if on.hosts:  # what mpiexec hands on passes the network in the clear
+            self.secret = {FILE: f"dlmini-key-{secrets.token_hex(8)}"}
+            self.deposits = Deposits(names(on.hosts), self.secret[FILE], self.board.key, START)
         self.guard = self._start_guard()
         self.board.open(lambda: self.guard.poll() is None)
         pipes = {"stdout": self.guard.stdout, "stderr": self.guard.stderr}
@@ -63,17 +69,22 @@ class Job:
 
     def _start_guard(self) -> subprocess.Popen:
         """In a session of its own: Ctrl-C is for us, who end the ranks in good order."""
-        home = f"{','.join(addresses(self.on.hosts))}:{self.board.port}"
+        home = ",".join(f"{address}:{port}" for address, port in addresses(self.on.hosts, self.board.ports()))
         words = command(self.on.size, self.on.hosts, self.on.options)
         return subprocess.Popen(
             [sys.executable, "-I", guard.__file__, *(SESSION if self.local else ()), "--", *words],
             **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
-            env=environment(self.on.size, self.on.hosts) | {HOME: home, KEY: self.board.key.hex()},
+            env=environment(self.on.size, self.on.hosts) | {HOME: home} | self.secret,
             text=True,
             errors="replace",
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
+
+    def _all_came(self) -> None:
+        """All ranks have read the key."""
+        if self.deposits is not None:
+            self.deposits.close()
 
     def _relay(self, name: str, stream) -> None:
         """What ranks print, and what mpiexec says; not its long farewell to a job of which we know why it failed."""
@@ -85,15 +96,14 @@ class Job:
 
     # ---- while it runs ----
 
-    def results(self, listen: Callable[[Event], None]) -> Results:
+    def results(self, listen: Callable[[Event], None] | None) -> Results:
         events: list[Event] = []
         while len(self.reports) < self.on.size:
             rank, kind, *rest = self._next()
             if kind == "hello" and rank == 0:
                 self._hand_over()
             elif kind == "event":
-                events.append(rest[0])
-                listen(rest[0])
+                (listen or events.append)(rest[0])
             elif kind == "done":
                 self.reports[rank] = rest[0]
             elif kind == "raised":
@@ -161,6 +171,8 @@ class Job:
         self.failed |= self.guard.poll() is None
         with suppress(OSError):
             self.guard.stdin.close()
+        if self.deposits is not None:
+            self.deposits.end()
         self._wait(2 * guard.GRACE)
         self.guard.kill()
         self._join(LAST_WORDS)

@@ -17,17 +17,16 @@ import traceback
 
 import cloudpickle
 
-from dlmini.comm.mpi import report
+from dlmini.comm.mpi import deposit, report
 from dlmini.comm.mpi.line import Line, call
-from dlmini.comm.mpi.start import HOME, KEY, rank_here
+from dlmini.comm.mpi.start import FILE, HOME, KEY, rank_here
 
 PATIENCE = 5  # seconds in which home ends a job that has failed, before the rank does it itself
 
 
 def main() -> None:
     sys.stdout.reconfigure(line_buffering=True, write_through=False)  # what is printed comes at once, in whole lines
-    addresses, port = os.environ[HOME].rsplit(":", 1)
-    line = call(addresses.split(","), int(port), bytes.fromhex(os.environ[KEY]))
+    line = call(homes(os.environ[HOME]), key())
     line.send(("hello", rank_here(), os.getpid()))
     try:
         work(line)
@@ -35,6 +34,19 @@ def main() -> None:
         line.send(raised(error))
         threading.Event().wait(PATIENCE)
         abort()
+
+
+def homes(text: str) -> list[tuple[str, int]]:
+    """`address:port,address:port` as pairs."""
+    pairs = (one.rsplit(":", 1) for one in text.split(","))
+    return [(address, int(port)) for address, port in pairs]
+
+
+def key() -> bytes:
+    """The key of this run, which the program's own children need not inherit."""
+    if FILE in os.environ:
+        return deposit.read(os.environ.pop(FILE))
+    return bytes.fromhex(os.environ.pop(KEY))
 
 
 def work(line: Line) -> None:

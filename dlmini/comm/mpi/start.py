@@ -12,7 +12,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-HOME, KEY = "DLMINI_MPI_HOME", "DLMINI_MPI_KEY"  # where a rank finds home, and the key of this run
+# where a rank finds home; the key of this run, or the name of the file that holds it
+HOME, KEY, FILE = "DLMINI_MPI_HOME", "DLMINI_MPI_KEY", "DLMINI_MPI_KEY_FILE"
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")  # set for their ranks by Open MPI, by PMIx, by MPICH
 BATCH = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE")  # a batch system's mpiexec knows its hosts by itself
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS")
@@ -70,7 +71,7 @@ def command(size: int, hosts: tuple[str, ...] | None, options: tuple[str, ...]) 
     program = mpiexec()
     words, places = [program, "-n", str(size)], placed(size, hosts) if hosts else None
     if "Open MPI" in version(program):
-        words += [word for name in (HOME, KEY, *THREADS) for word in ("-x", name)]
+        words += [word for name in (HOME, FILE if hosts else KEY, *THREADS) for word in ("-x", name)]
         words += ["--host", places] if places else []
     else:
         words += ["-hosts", places] if places else []
@@ -105,13 +106,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def addresses(hosts: tuple[str, ...] | None) -> list[str]:
-    """This machine's addresses as seen from the hosts: connecting a datagram socket finds them, and sends nothing."""
+def names(hosts: tuple[str, ...]) -> list[str]:
+    """Hosts without their numbers of ranks."""
+    return [host.rsplit(":", 1)[0] for host in hosts]
+
+
+def heard_at(hosts: tuple[str, ...] | None) -> list[str]:
+    """At which of this machine's addresses ranks will call: the interfaces that lead to their hosts, and no other.
+
+    Connecting a datagram socket finds them, and sends nothing. Where that fails (a batch system knows the hosts; a name
+    that ssh alone understands), it must be all: "".
+    """
     if one_host(hosts):
         return ["127.0.0.1"]
     found = []
-    for name in hosts or (socket.getfqdn(),):
+    for name in names(hosts or ()):
         with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect((name.rsplit(":", 1)[0], 9))
+            probe.connect((name, 9))
             found.append(probe.getsockname()[0])
-    return list(dict.fromkeys([*found, socket.gethostname()]))
+    return list(dict.fromkeys(found)) if hosts and len(found) == len(hosts) else [""]
+
+
+def addresses(hosts: tuple[str, ...] | None, ports: list[int]) -> list[tuple[str, int]]:
+    """What ranks should call, first the likeliest: (address, port). Listening everywhere, this machine by its names."""
+    found = list(zip(heard_at(hosts), ports, strict=True))
+    if found[0][0]:
+        return found
+    return [(name, ports[0]) for name in dict.fromkeys([socket.getfqdn(), socket.gethostname()])]

@@ -1,4 +1,9 @@
-"""The notebook's end of all lines. What the ranks say comes together in one queue, `news`: (rank, kind, ...)."""
+"""The notebook's end of all lines. What the ranks say comes together in one queue, `news`: (rank, kind, ...).
+
+Strangers may call too. They are refused (line.py), many at once if need be: a rank shows the key within milliseconds,
+so when too many have called and not shown it, the one who has waited for longest is sent away. The doors are closed
+when all ranks have come.
+"""
 
 from __future__ import annotations
 
@@ -12,50 +17,79 @@ from contextlib import suppress
 from dlmini.comm.mpi.line import Line, answer
 
 TICK = 0.1  # seconds between looks whether anybody is still expected
+STRANGERS = 64  # callers, beside the ranks, who may be about to show the key
 
 
 class Switchboard:
-    """Takes the calls of `size` ranks who have the key, while `wanted()`; a thread listens to each."""
+    """Takes the calls of `size` ranks who have the key, at these addresses, while `wanted()`; a thread listens to each.
 
-    def __init__(self, size: int, local: bool):
-        self.size, self.key = size, secrets.token_bytes(32)
+    `came()` is called when the last of them is here.
+    """
+
+    def __init__(self, size: int, addresses: list[str], came: Callable[[], None] = lambda: None):
+        self.size, self.key, self.came = size, secrets.token_bytes(32), came
         self.news: queue.SimpleQueue[tuple] = queue.SimpleQueue()
         self.lines: dict[int, Line] = {}
         self.pids: dict[int, int] = {}
         self.gone: set[int] = set()
         self.threads: list[threading.Thread] = []
-        self.door = socket.create_server(("127.0.0.1" if local else "", 0), backlog=size)
-        self.port = self.door.getsockname()[1]
+        self.callers: dict[socket.socket, None] = {}  # who has not shown the key yet, in the order they called
+        self.lock = threading.Lock()
+        self.doors = [socket.create_server((address, 0), backlog=size + STRANGERS) for address in addresses]
+
+    def ports(self) -> list[int]:
+        return [door.getsockname()[1] for door in self.doors]
 
     def open(self, wanted: Callable[[], bool]) -> None:
-        self._aside(self._take_calls, wanted)
+        for door in self.doors:
+            self._aside(self._take_calls, door, wanted)
 
     def _aside(self, what: Callable, *args) -> None:
         thread = threading.Thread(target=what, args=args, daemon=True)
-        self.threads.append(thread)
-        thread.start()
+        with self.lock:
+            self.threads = [*filter(threading.Thread.is_alive, self.threads), thread]
+            thread.start()
 
-    def _take_calls(self, wanted: Callable[[], bool]) -> None:
-        self.door.settimeout(TICK)
-        with self.door:
+    def _take_calls(self, door: socket.socket, wanted: Callable[[], bool]) -> None:
+        door.settimeout(TICK)
+        with door:
             while wanted() and len(self.lines) < self.size:
-                with suppress(TimeoutError):
-                    self._aside(self._hear, self.door.accept()[0])
+                with suppress(OSError, RuntimeError):  # nobody called; or hung up at once; or there are no threads left
+                    link = door.accept()[0]
+                    self._make_room()
+                    self.callers[link] = None
+                    self._aside(self._hear, link)
+
+    def _make_room(self) -> None:
+        """Hang up on the oldest caller, if there are too many who have not shown the key."""
+        while len(self.callers) >= self.size + STRANGERS:
+            with suppress(OSError, KeyError, StopIteration, RuntimeError):  # it has just shown it, or left
+                oldest = next(iter(self.callers))
+                del self.callers[oldest]
+                oldest.shutdown(socket.SHUT_RDWR)
 
     def _hear(self, link: socket.socket) -> None:
         line, rank = answer(link, self.key), -1
+        self.callers.pop(link, None)
+        if line is None:
+            return
         try:
-            while line is not None:
+            while True:
                 kind, *rest = line.recv()
                 if kind == "hello":
-                    rank, self.pids[rest[0]] = rest
-                    self.lines[rank] = line
+                    rank = self._greeted(line, *rest)
                 self.news.put((rank, kind, *rest))
         except EOFError:
             self.gone.add(rank)
             self.news.put((rank, "gone"))
         except Exception as error:
             self.news.put((rank, "raised", None, f"what it returned or emitted cannot be read here: {error!r}"))
+
+    def _greeted(self, line: Line, rank: int, pid: int) -> int:
+        self.pids[rank], self.lines[rank] = pid, line
+        if len(self.lines) == self.size:
+            self.came()
+        return rank
 
     @property
     def alive(self) -> list[int]:
@@ -65,3 +99,6 @@ class Switchboard:
     def close(self) -> None:
         for line in list(self.lines.values()):
             line.close()
+        for link in list(self.callers):
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)

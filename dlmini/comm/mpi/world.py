@@ -57,15 +57,9 @@ def size() -> int:
 def run_here(program: Callable, args: tuple, listen: Callable[[Event], None] | None) -> Results:
     """program(comm, *args) on the ranks that are here. If one raises, it says so and ends the job."""
     events: list[Event] = []
-
-    def hear(event: Event) -> None:
-        events.append(event)
-        if listen is not None:
-            listen(event)
-
     mpi = MPI.COMM_WORLD.Dup()
     try:
-        report = live(program, args, WorldComm(mpi, hear))
+        report = live(program, args, WorldComm(mpi, listen or events.append))
         reports = [cloudpickle.loads(data) for data in mpi.allgather(cloudpickle.dumps(report))]
     except BaseException:
         sys.stderr.write(f"rank {mpi.rank} of {mpi.size} ends the job:\n{traceback.format_exc()}")

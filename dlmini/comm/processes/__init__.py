@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 
 import cloudpickle
 
+from dlmini.checks import real, settle, truth, whole
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
-from dlmini.comm.network import Network
+from dlmini.comm.network import Network, network_of
 from dlmini.comm.processes.answers import Said
 from dlmini.comm.processes.birth import prepare
+from dlmini.comm.processes.plain import check_order
 from dlmini.comm.processes.pool import Pool
 from dlmini.comm.processes.verdict import judge, whereabouts
 from dlmini.events import Event
@@ -49,8 +51,12 @@ class Processes:
     _busy: set[Pool] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ValueError(f"Processes needs a whole number of ranks, at least 1, not {self.size!r}")
+        settle(self, size=whole(self.size, "size", 1, hint="ranks"), spans=truth(self.spans, "spans"))
+        if self.network is not None:
+            network_of(self.network)
+        if self.timeout is not None:
+            settle(self, timeout=real(self.timeout, "timeout", above=0, infinite=True, hint="seconds"))
+        check_order()
         prepare()
 
     def run(
@@ -60,7 +66,10 @@ class Processes:
         listen: Callable[[Event], None] | None = None,
         control: Control | None = None,
     ) -> Results:
-        """program(comm, *args) on every rank. `listen` is called with each event as it comes."""
+        """program(comm, *args) on every rank. `listen` is called with each event as it comes; without it all are kept.
+
+        It is called where the ranks are heard: while it works, nothing is, and after a while (news.py) they wait.
+        """
         data, began, events = pickled(program, args, self.network, control is not None), time.perf_counter(), []
         pool = borrow(self.size)
         self._busy.add(pool)
@@ -92,14 +101,12 @@ class Processes:
 
 
 def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None) -> None:
-    """Events to who listens, a printed text to where this process prints."""
+    """Events to who listens, or else to the results; a printed text to where this process prints."""
     if said.stream != "events":
         getattr(sys, said.stream).write(said.text)
         return
     for event in map(pickle.loads, said.text):
-        events.append(event)
-        if listen is not None:
-            listen(event)
+        (listen or events.append)(event)
 
 
 def pickled(program: Callable, args: tuple, network: Network | None, controlled: bool = False) -> bytes:

@@ -14,20 +14,18 @@ import contextlib
 import os
 import sys
 import threading
+from functools import wraps
 from importlib import import_module
-from types import ModuleType
 
 import multiprocess
-from multiprocess import forkserver
+from multiprocess import forkserver, spawn
 
 from dlmini.comm.processes.answers import Birth
-from dlmini.comm.processes.worker import serve
+from dlmini.worker_start import serve
 
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
-PRELOAD = ["dlmini.comm.processes.warm"]
-LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
-ALONE = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
-_starting = threading.RLock()
+PRELOAD, WARM = ["dlmini.preload"], "dlmini.comm.processes.warm"
+_starting, _here = threading.RLock(), threading.local()
 
 
 def prepare() -> None:
@@ -42,8 +40,7 @@ def prepare() -> None:
 def compile_once() -> None:
     """Where every worker loads the kernels for itself, let this process compile them first, not all at once."""
     if METHOD == "spawn":
-        for module in PRELOAD:
-            import_module(module)
+        import_module(WARM)
 
 
 def born(birth: Birth) -> tuple:
@@ -51,7 +48,7 @@ def born(birth: Birth) -> tuple:
     with nursery() as context:
         mine, theirs = context.Pipe()
         words, last_words = context.Pipe(duplex=False) if os.name == "posix" else (None, None)
-        process = context.Process(target=serve, args=(theirs, last_words, birth), daemon=True)
+        process = context.Process(target=serve, args=(theirs, last_words, tuple(birth)), daemon=True)
         process.start()
     for end in filter(None, (theirs, last_words)):
         end.close()
@@ -60,31 +57,30 @@ def born(birth: Birth) -> tuple:
 
 @contextlib.contextmanager
 def nursery():
-    """The way to start processes, in an environment that suits them."""
-    with _starting, alone(), hidden_main():
+    """The way to start processes. Nothing that other threads of this process can see is different meanwhile."""
+    with _starting:
         context = multiprocess.get_context(METHOD)
         context.set_forkserver_preload(PRELOAD)
-        yield context
+        _here.nursery = True
+        try:
+            yield context
+        finally:
+            _here.nursery = False
 
 
-@contextlib.contextmanager
-def alone():
-    """Processes started inside keep BLAS and Numba to one thread: the libraries read this when they are imported."""
-    before = {name: os.environ.get(name) for name in ALONE}
-    os.environ.update(ALONE)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+def without_main(prepared):
+    """Processes that a thread starts in the nursery do not run the script that started them: what they need of it
+    travels by value. For all others this is the function that it wraps.
+    """
+
+    @wraps(prepared)
+    def get_preparation_data(name):
+        data = prepared(name)
+        if getattr(_here, "nursery", False):
+            data = {key: value for key, value in data.items() if not key.startswith("init_main_from")}
+        return data
+
+    return get_preparation_data
 
 
-@contextlib.contextmanager
-def hidden_main():
-    """Processes started inside do not run the script that started them: what they need of it travels by value."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+spawn.get_preparation_data = without_main(spawn.get_preparation_data)

@@ -7,6 +7,7 @@ writes each message once for all readers, a sum is added in place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
@@ -23,6 +24,7 @@ from dlmini.comm.processes.habits import habits
 from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.kernels.board import ALL
 from dlmini.comm.processes.links import Links, SlowPost
+from dlmini.comm.processes.mailbox import BYTE
 from dlmini.comm.processes.post import Cancelled, Letter, PostOffice, weight_of
 from dlmini.comm.processes.shelf import LARGE
 from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
@@ -43,6 +45,7 @@ class SharedComm(Comm):
         self._links = network and Links(network, rank, self.size, commons.words, use)
         post = (rank, commons, own, use)
         self._office = self.slow_office(self._links, self.now, *post) if network else self.office(*post)
+        self._short = type(self._office) is PostOffice  # may vectors take the shortest way?
         self._direct = self.size > 1 and network is None  # may messages and sums take the way through the commons?
         self._lines: dict[int, tuple[list[int], int, int]] = {}  # what a sum books, by the length of the vector
 
@@ -59,6 +62,27 @@ class SharedComm(Comm):
 
     # ---- messages ----
 
+    def _send(self, dest: int, message, channel: int) -> None:
+        """As inherited. A vector of float32 goes without detours: of a short one they cost more than its way."""
+        plain = type(message) is ndarray and message.dtype is FLOAT32 and message.ndim == 1 and self._short
+        if not plain or dest == self.rank or not message.flags.c_contiguous:
+            super()._send(dest, message, channel)
+            return
+        called, data = perf_counter() - self._epoch, message.view(BYTE)
+        self._office.outbox.send_vector(dest, channel, called, data)
+        self._book_sent(self.ledger.line(dest, channel), data.size, called, perf_counter() - self._epoch)
+
+    def _recv(self, source: int, channel: int):
+        """As inherited; the same."""
+        called, office, message = perf_counter() - self._epoch, self._office, None
+        if self._short and source != self.rank:
+            while message is None and (source, channel) not in office.boxes and source not in office.ended:
+                message, sent = self._next(source, channel, office.vector)
+        if message is None:
+            message, sent = self._take(source, channel)
+        self._book_received(called, sent, perf_counter() - self._epoch)
+        return message
+
     def _post(self, dest: int, channel: int, message) -> int:
         frame, now = wire.pack(message), self.now()
         times = (now, now) if self._links is None else self._links.depart(dest, now, frame.nbytes)
@@ -66,7 +90,7 @@ class SharedComm(Comm):
         if dest == self.rank:
             self._office.file(Letter(dest, envelope, frame.header, frame.payload()))
         else:
-            self._office.outbox.send(dest, [envelope.to_bytes() + frame.header, *frame.buffers])
+            self._office.outbox.send(dest, envelope, body_of(frame))
         return frame.nbytes
 
     def _take(self, source: int, channel: int) -> tuple[object, float]:
@@ -99,8 +123,12 @@ class SharedComm(Comm):
         return found
 
     def _wait(self, source: int, channel: int) -> None:
+        self._next(source, channel, lambda *_: self._office.wait())
+
+    def _next(self, source: int, channel: int, wait: Callable):
+        """wait(source, channel); if the run is given up meanwhile, say what for."""
         try:
-            self._office.wait()
+            return wait(source, channel)
         except Cancelled:
             on, who = (tuple(self._office.others), "anybody") if source == ANY else ((source,), f"rank {source}")
             raise Cancelled(f"receives from {who} ({name_of(channel)})", on) from None
@@ -197,6 +225,13 @@ class SharedComm(Comm):
         """Book what playing the plan would have sent."""
         for dest, messages, nbytes in sent_by(self.rank, plan, weights):
             self.ledger.book(dest, channel, nbytes, messages)
+
+
+def body_of(frame: wire.Frame) -> list[np.ndarray]:
+    """Header and payload as arrays of bytes: a short one in one piece."""
+    if frame.nbytes <= board.INLINE:
+        return [np.frombuffer(b"".join((frame.header, *frame.buffers)), BYTE)]
+    return [np.frombuffer(part, BYTE) for part in (frame.header, *frame.buffers)]
 
 
 def deserted(rank: int, source: int, channel: int) -> str:

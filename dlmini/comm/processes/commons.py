@@ -2,6 +2,7 @@
 
 board     the words by which they see each other (kernels/board.py)
 rings     a ring buffer per pair of ranks, and one from each rank to all: messages of any size pass through them
+slabs     cells of each rank, where long messages lie while their addresses pass the rings
 slots     two blocks per rank, sums two blocks for all: where vectors are added (kernels/summing.py)
 control   orders to the ranks, where somebody gives any (control.py)
 """
@@ -16,6 +17,8 @@ from dlmini.comm.processes.kernels import board
 PAGE = 4096
 RINGS = 2**24  # bytes for all ring buffers together ...
 RING = range(PAGE, 2**18 + 1)  # ... but each within these bounds
+SLABS = 2**25  # bytes for all slabs together ...
+SLAB = 2**24  # ... but not more for each
 # Large arrays begin just behind the start of a page, and some processors copy ten times slower between two places that
 # lie at nearly the same distance from one (glibc's bug 30994): so the blocks begin in the middle of a page.
 OFFSET = PAGE // 2
@@ -25,23 +28,22 @@ BLOCK = 2**18  # bytes: two blocks per rank stay in its second-level cache
 class Commons:
     """Views of a segment for `size` ranks; scale 16 is full size, 4 and 1 are for machines with little memory.
 
-    `words` is all of it, as words; the board comes first. `slots` says at which byte the slots begin.
+    `words` is all of it, as words; the board comes first. `rings`, `slots` and `slabs` are where those begin.
     """
 
     def __init__(self, memory, size: int, scale: int = 16):
         self.size, self.memory = size, memory
         self.ring, self.block = ring_bytes(size, scale), block_bytes(scale)
         self.words = np.frombuffer(memory, np.int64)
-        at = page_end(8 * board.length(size))
-        self.rings = memoryview(memory)[at : at + size * size * self.ring]
-        self.slots = at + len(self.rings) + OFFSET
+        self.rings = page_end(8 * board.length(size))
+        self.slots = self.rings + size * size * self.ring + OFFSET
+        self.slabs, self.cells = self.slots + 2 * (size + 1) * self.block, cells_each(size, scale)
         orders = control.length(size)
         self.control = np.frombuffer(memory, np.float64, orders, nbytes(size, scale) - 8 * orders)
 
-    def ring_of(self, source: int, dest: int) -> memoryview:
-        """The ring buffer from source to dest, or from source to all where dest == source."""
-        at = (source * self.size + dest) * self.ring
-        return self.rings[at : at + self.ring]
+    def ring_of(self, source: int, dest: int) -> int:
+        """At which byte the ring buffer from source to dest begins, or from source to all where dest == source."""
+        return self.rings + (source * self.size + dest) * self.ring
 
     def abort(self, run: int) -> None:
         """Every wait of this run ends."""
@@ -61,12 +63,18 @@ def nbytes(size: int, scale: int) -> int:
     """How much memory so many ranks share."""
     ring, block = ring_bytes(size, scale), block_bytes(scale)
     words = page_end(8 * board.length(size)) + page_end(8 * control.length(size))
-    return words + size * size * ring + 2 * (size + 1) * block + PAGE
+    slabs = size * cells_each(size, scale) * board.CELL
+    return words + size * size * ring + 2 * (size + 1) * block + slabs + PAGE
 
 
 def ring_bytes(size: int, scale: int) -> int:
     share = RINGS * scale // 16 // size**2
     return min(max(share // PAGE * PAGE, RING.start), RING.stop - 1)
+
+
+def cells_each(size: int, scale: int) -> int:
+    """How many cells each rank has. One that is alone needs none: what it sends to itself stays where it is."""
+    return min(SLABS // size, SLAB) * scale // 16 // board.CELL if size > 1 else 0
 
 
 def block_bytes(scale: int) -> int:

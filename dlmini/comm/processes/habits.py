@@ -30,6 +30,7 @@ def habits(rank: int, commons: Commons, run: int, available: int) -> np.ndarray:
     words = np.zeros(board.HABITS, np.int64)
     words[[board.RANK, board.SIZE, board.RUN]] = rank, commons.size, run
     words[[board.SLOTS, board.BLOCK]] = commons.slots, commons.block
+    words[[board.SLABS, board.CELLS]] = commons.slabs, commons.cells
     words[[board.SPIN, board.YIELDS]] = SPINS if commons.size <= available else 0, YIELDS
     for where, value in system_calls().items():
         words[where] = value

@@ -1,147 +1,167 @@
-"""Ring buffers between processes: a writer, one reader or several, and bytes that go round and round.
+"""The two ends of a ring buffer between processes, seen from Python: a writer, and one reader or several.
 
-    tail    how many bytes have ever been written; head: how many a reader has ever read; byte i lies at i mod capacity
-
-Only the writer moves the tail and only the reader its head, so no lock is needed. A message (envelope, header, payload;
-see wire.py) may be far longer than the buffer: what finds no room waits in the writer's own memory and follows, piece
-by piece, as the reader makes room. So a send never waits, even when two ranks send huge messages to each other first.
+A message may be far longer than the buffer and all cells: what finds no room waits in the writer's own memory and
+follows, piece by piece, as the reader makes room. So a send never waits, even when two ranks send huge messages to each
+other first. What a letter looks like in a ring, see kernels/letters.py.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from dlmini.comm.processes.kernels.board import TAIL, WANTED
-from dlmini.comm.wire import ENVELOPE, Envelope
+from dlmini.comm.processes.commons import Commons
+from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.kernels.board import ALL, NOTHING, TAIL, UNFIT, WANTED, WHOLE
+from dlmini.comm.wire import Envelope
+from dlmini.jit import at_hand
+
+BYTE = np.dtype(np.uint8)
+EMPTY = np.empty(0, BYTE)
+SMALL = 2**63  # what fits into one word
+LINE = 64  # bytes: where a payload begins, its arrays are aligned
+TIMES = (board.SENT, board.FIRST, board.LAST)  # where in an end there are floats
+
+
+class Ends:
+    """What all ends of one rank share: the board, its cells, and the kernels, as compiled for their arguments."""
+
+    def __init__(self, commons: Commons, habits: np.ndarray, kernels):
+        self.words, self.cells = commons.words, np.zeros(commons.cells * board.KNOWN, np.int64)
+        common, end, numbers = (self.words, habits), np.zeros(board.END, np.int64), np.zeros(1, np.int64)
+
+        def ready(kernel, *args):
+            return partial(at_hand(kernel, *common, end, *args), *common)
+
+        self.post = ready(kernels.post, self.cells, 0, 0, 0.0, 0, 0, 0.0, 0.0, EMPTY)
+        self.write, self.read = ready(kernels.write, self.cells, EMPTY, 0), ready(kernels.read, EMPTY)
+        self.pull = ready(kernels.pull, EMPTY, 0, 0, numbers, numbers, 0, 0, 0)
+
+
+def end_of(commons: Commons, source: int, dest: int, peer: int) -> np.ndarray:
+    """What kernels know of one end of the ring buffer from source to dest."""
+    end = np.zeros(board.END, np.int64)
+    end[board.WORDS], end[board.DATA] = board.ring_words(commons.size)[source, dest], commons.ring_of(source, dest)
+    end[board.CAPACITY], end[board.PEER] = commons.ring, peer
+    return end
 
 
 class Outgoing:
-    """The writer's end. `left` is what found no room.
+    """The writer's end of the ring from rank to dest (to all others, if that is rank itself). `left`: no room yet."""
 
-    `look(word)` reads a word of the board; `announce(word, value)` sets one of mine, and wakes who may wait for it.
-    """
+    def __init__(self, commons: Commons, rank: int, dest: int, ends: Ends):
+        self.words, readers = ends.words, board.readers(rank, dest, commons.size)
+        self.end = end_of(commons, rank, dest, ALL if dest == rank else dest)
+        self.heads = [board.head_word(rank, dest, reader, commons.size) for reader in readers]
+        self.end[board.POSITION] = self.words[self.end[board.WORDS] + TAIL]
+        self.end[board.READERS] = len(readers)
+        self._post, self._write = (partial(way, self.end, ends.cells) for way in (ends.post, ends.write))
+        self.left: deque[tuple[Envelope | None, np.ndarray]] = deque()
 
-    def __init__(self, data: memoryview, words: memoryview, first: int, heads: list[int], look, announce):
-        self.data, self.words, self.look, self.announce = data, words, look, announce
-        self.tail_word, self.wanted_word, self.heads = first + TAIL, first + WANTED, heads
-        self.tail = words[self.tail_word]
-        self.left: deque[memoryview] = deque()
+    @property
+    def tail(self) -> int:
+        return int(self.end[board.POSITION])
 
-    def push(self, pieces: list) -> None:
-        """Write these pieces, or keep a copy of what does not fit."""
-        if self.left:
-            self._keep(pieces, 0)
-            return
-        for i, piece in enumerate(pieces):
-            done = self._write(memoryview(piece))
-            if done < len(piece):
-                self._keep([memoryview(piece)[done:], *pieces[i + 1 :]], 1)
-                break
-        self.announce(self.tail_word, self.tail)
-
-    def flush(self) -> bool:
-        """Write of what is left as much as there is room for. Did anything move?"""
-        before = self.tail
-        while self.left:
-            done = self._write(self.left[0])
-            if done < len(self.left[0]):
-                self.left[0] = self.left[0][done:]
-                break
-            self.left.popleft()
+    def push(self, envelope: Envelope, body: list[np.ndarray]) -> None:
+        """Write a letter, or keep a copy of what does not fit."""
+        parts = [(envelope, body[0]), *((None, data) for data in body[1:])]
         if not self.left:
-            self.words[self.wanted_word] = 0
-        if self.tail > before:
-            self.announce(self.tail_word, self.tail)
-        return self.tail > before
+            while parts and (rest := self._rest(*parts[0])) is None:
+                del parts[0]
+            if parts:
+                parts[0] = rest
+        self._keep(parts)
 
-    def head(self) -> int:
-        """How far the slowest reader is."""
-        return min(map(self.look, self.heads))
+    def push_vector(self, channel: int, now: float, data: np.ndarray) -> None:
+        """The same for a vector of float32, as bytes: what is sent most, without detours. It has no header."""
+        size, at = data.size, NOTHING
+        if not self.left:
+            at = self._post(*halves(channel), now, 0, size, now, now, data)
+        if at != size:
+            whole = Envelope(channel, now, 0, size, now, now), data
+            self._keep([whole if at == NOTHING else (None, data[at:])])
 
-    def _keep(self, pieces: list, wanted: int) -> None:
-        self.left.extend(memoryview(bytes(piece)) for piece in pieces)
-        if wanted:
-            self.words[self.wanted_word] = 1
+    def _keep(self, parts: list[tuple[Envelope | None, np.ndarray]]) -> None:
+        if parts:
+            self.left.extend((envelope, data.copy()) for envelope, data in parts)
+            self._want(1)
 
-    def _write(self, piece: memoryview) -> int:
-        """Copy into the ring what fits, and say how much."""
-        capacity = len(self.data)
-        count = min(len(piece), capacity - self.tail + self.head())
-        at = self.tail % capacity
-        first = min(count, capacity - at)
-        self.data[at : at + first] = piece[:first]
-        if count > first:
-            self.data[: count - first] = piece[first:count]
-        self.tail += count
-        return count
+    def flush(self) -> None:
+        """Write of what is left as much as there is room for."""
+        while self.left:
+            rest = self._rest(*self.left.popleft())
+            if rest is not None:
+                self.left.appendleft(rest)
+                return
+        self._want(0)
+
+    def _want(self, room: int) -> None:
+        self.words[self.end[board.WORDS] + WANTED] = room
+
+    def _rest(self, envelope: Envelope | None, data: np.ndarray) -> tuple[Envelope | None, np.ndarray] | None:
+        """Write of a part what there is room for: what is left of it, if anything is."""
+        if envelope is None:
+            at = self._write(data, 0)
+        else:
+            at = self._post(*halves(envelope.channel), *envelope[1:], data)
+        if at == NOTHING:
+            return envelope, data
+        return (None, data[at:]) if at < data.size else None
+
+
+def halves(channel: int) -> tuple[int, int]:
+    """A channel as two signed words, the lower one first."""
+    if -SMALL <= channel < SMALL:
+        return channel, 0
+    low = (channel + SMALL) % (2 * SMALL) - SMALL
+    return low, (channel - low) // (2 * SMALL)
 
 
 class Incoming:
-    """A reader's end. `letters` is an endless iterator of (envelope, header, payload), with None when bytes run out."""
+    """A reader's end of the ring from source to dest (to all others, if that is source)."""
 
-    def __init__(self, source: int, data: memoryview, first: int, head_word: int, look, announce):
-        self.source, self.data, self.look, self.announce = source, data, look, announce
-        self.tail_word, self.wanted_word, self.head_word = first + TAIL, first + WANTED, head_word
-        self.head = self.told = look(head_word)
-        self.letters = self._letters()
+    def __init__(self, commons: Commons, source: int, dest: int, reader: int, ends: Ends):
+        self.source, self.words, self.end = source, ends.words, end_of(commons, source, dest, source)
+        head = board.head_word(source, dest, reader, commons.size)
+        self.end[board.HEAD], self.end[board.LENGTH] = head, -1
+        self.end[board.POSITION] = self.end[board.TOLD] = self.words[head]
+        self.tail_word, self.known = int(self.end[board.WORDS]) + TAIL, memoryview(self.end)
+        self.times = memoryview(self.end.view(np.float64))
+        self._read, self.pull = partial(ends.read, self.end), partial(ends.pull, self.end)
+        self.out, self.usual = EMPTY, 0  # where the letter goes that is being read; how long the last vector was
 
-    def _letters(self) -> Iterator[tuple[Envelope, bytes, memoryview] | None]:
+    @property
+    def head(self) -> int:
+        return self.known[board.POSITION]
+
+    def letters(self) -> Iterator[tuple[Envelope, bytes, memoryview]]:
+        """Envelope, header, payload of every letter that is here as a whole."""
         while True:
-            if self.look(self.tail_word) == self.head:
-                yield None
-            elif (letter := self._whole()) is not None:
-                yield letter
+            found = self._read(self.out)
+            if found == UNFIT:
+                self.out = self._memory()
+            elif found == WHOLE:
+                yield self._letter()
             else:
-                envelope = Envelope.from_bytes((yield from self._read(ENVELOPE)))
-                header = yield from self._read(envelope.header)
-                yield envelope, bytes(header), (yield from self._read(envelope.payload))
+                return
 
-    def _whole(self) -> tuple[Envelope, bytes, bytearray] | None:
-        """The next letter, if it lies there in one piece, as short ones do."""
-        at = self.head % len(self.data)
-        here = self.data[at : at + self.look(self.tail_word) - self.head]
-        if len(here) < ENVELOPE:
-            return None
-        envelope = Envelope.from_bytes(here)
-        body = ENVELOPE + envelope.header
-        end = body + envelope.payload
-        if len(here) < end:
-            return None
-        letter = envelope, bytes(here[ENVELOPE:body]), bytearray(here[body:end])
-        self._advance(end)
-        return letter
+    def _memory(self) -> np.ndarray:
+        """For a header and, on a line of its own, the payload."""
+        skip = -self.known[board.HEADER] % LINE
+        return np.empty(skip + self.known[board.LENGTH], BYTE)[skip:]
 
-    def _read(self, count: int) -> Iterator[None]:
-        """The next `count` bytes, in memory of their own; gives None while they are not all here."""
-        out, done = memoryview(np.empty(count, np.uint8)), 0
-        while done < count:
-            got = self._copy(out[done:])
-            if not got:
-                yield None
-            done += got
-        return out
-
-    def _copy(self, out: memoryview) -> int:
-        capacity = len(self.data)
-        count = min(len(out), self.look(self.tail_word) - self.head)
-        at = self.head % capacity
-        first = min(count, capacity - at)
-        out[:first] = self.data[at : at + first]
-        if count > first:
-            out[first:count] = self.data[: count - first]
-        self._advance(count)
-        return count
-
-    def _advance(self, count: int) -> None:
-        self.head += count
-        if self.head - self.told > len(self.data) // 4:  # often enough: the writer never lacks more than this
-            self.tell()
+    def _letter(self) -> tuple[Envelope, bytes, memoryview]:
+        known, body, self.out = self.known, self.out.data, EMPTY
+        sent, first, last = (self.times[i] for i in TIMES)
+        header, channel = known[board.HEADER], known[board.LOW] + (known[board.HIGH] << 64)
+        if not header:
+            self.usual = known[board.PAYLOAD] // 4
+        envelope = Envelope(channel, sent, header, known[board.PAYLOAD], first, last)
+        return envelope, bytes(body[:header]), body[header:]
 
     def tell(self) -> None:
         """Let the writer know how far I am."""
-        if self.head > self.told:
-            self.told = self.head
-            self.announce(self.head_word, self.told, self.wanted_word)
+        self.words[self.end[board.HEAD]] = self.end[board.TOLD] = self.end[board.POSITION]

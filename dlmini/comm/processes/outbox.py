@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import partial
 
 import numpy as np
 
 from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.kernels.board import ALL
-from dlmini.comm.processes.mailbox import Outgoing
+from dlmini.comm.processes.mailbox import Ends, Outgoing
+from dlmini.comm.wire import Envelope
 
 HELP = 0.005  # seconds after which the thread sends on what its rank does not
 
@@ -23,24 +22,32 @@ HELP = 0.005  # seconds after which the thread sends on what its rank does not
 class Outbox:
     """`left`: is there anything that found no room? If so, a change of one of the words `heads` may mean room."""
 
-    def __init__(self, rank: int, commons: Commons, look, announce):
-        size, first, plain = commons.size, board.ring_words(commons.size), memoryview(commons.words)
-        self.rings: dict[int, Outgoing] = {}
-        for dest in range(size):  # the ring to oneself is the one to all
-            heads = [board.head_word(rank, dest, reader, size) for reader in board.readers(rank, dest, size)]
-            whom = ALL if dest == rank else dest
-            ring = commons.ring_of(rank, dest)
-            self.rings[whom] = Outgoing(ring, plain, first[rank, dest], heads, look, partial(announce, whom))
-        self.words, self.heads = commons.words, [word for ring in self.rings.values() for word in ring.heads]
+    def __init__(self, rank: int, commons: Commons, ends: Ends):
+        self.rings = {  # the ring to oneself is the one to all
+            ALL if dest == rank else dest: Outgoing(commons, rank, dest, ends) for dest in range(commons.size)
+        }
+        self.words, self.heads = ends.words, [word for ring in self.rings.values() for word in ring.heads]
         self.seen = np.zeros(len(self.heads), np.int64)  # what the heads were when there was no more room
         self.left, self.closed, self.helper, self.lock = False, False, None, threading.Lock()
 
-    def send(self, dest: int, pieces: list) -> None:
+    def send(self, dest: int, envelope: Envelope, body: list[np.ndarray]) -> None:
         ring = self.rings[dest]
         with self.lock:
-            ring.push(pieces)
-            self.left = self.left or bool(ring.left)
-        if self.left and self.helper is None:
+            ring.push(envelope, body)
+            if ring.left:
+                self._mind()
+
+    def send_vector(self, dest: int, channel: int, now: float, data: np.ndarray) -> None:
+        ring = self.rings[dest]
+        with self.lock:
+            ring.push_vector(channel, now, data)
+            if ring.left:
+                self._mind()
+
+    def _mind(self) -> None:
+        """Something is left: the rank sends it on when it waits, or the thread does."""
+        self.left = True
+        if self.helper is None:
             self.helper = threading.Thread(target=self._help, daemon=True)
             self.helper.start()
 

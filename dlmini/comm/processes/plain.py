@@ -2,17 +2,32 @@
 
 Twins of kernels/waiting.py and kernels/summing.py, with the same names and signatures and the same bits. They also do
 the real work for dtypes that nobody has compiled (integers, complex, half): then with the compiled `meet`.
+
+NumPy has no memory barriers. On x86 none are missing: every core sees the writes of another in their order (total store
+order), so who sees that a rank has arrived sees what it brought. ARM and others promise that only to `acquire` and
+`release`, which the compiled kernels say and these twins cannot: there `check_order` refuses them.
 """
 
 from __future__ import annotations
 
+import platform
 import time
 
 import numpy as np
 
+from dlmini import jit
 from dlmini.comm.processes.kernels import board as spot
 
 LOOKS, NAP = 100, 1e-4  # looks without a rest, then seconds between two
+
+
+def check_order() -> None:
+    """RuntimeError if processes would share memory through kernels without barriers, on a machine that needs them."""
+    if jit.mode() != "numba" and not spot.X86:
+        raise RuntimeError(
+            f"DLMINI_KERNELS={jit.mode()} has no memory barriers, which processes need on {platform.machine()}; "
+            "unset it to use the compiled kernels, or run on Simulated"
+        )
 
 
 def rest(tries: int) -> None:

@@ -22,6 +22,7 @@ from dlmini.comm.processes import commons, shared, sources
 from dlmini.comm.processes.answers import READY, Birth, Died, Returned, Said, Silent, Task
 from dlmini.comm.processes.birth import born, compile_once
 from dlmini.comm.processes.habits import cores
+from dlmini.comm.processes.handles import wait
 from dlmini.comm.processes.stuck import TICK, Stillness
 
 PATIENCE = 120.0  # seconds for workers to be born: kernels may have to be compiled first
@@ -61,7 +62,7 @@ class Pool:
 
     def fit(self) -> bool:
         """Can it run? All workers live, and what they have imported is what is on disk."""
-        healthy = self.alive and not connection.wait([process.sentinel for process in self.processes], 0)
+        healthy = self.alive and not wait([process.sentinel for process in self.processes], 0)
         return healthy and not sources.edited(self.sources)
 
     def run(self, program: bytes, chat: Callable[[Said], None], spans: bool, timeout: float | None) -> None:
@@ -104,7 +105,7 @@ class Pool:
         while waiting := self._missing():
             signs = {self.pipes[rank]: rank for rank in waiting}
             signs |= {self.processes[rank].sentinel: rank for rank in waiting}
-            ready = connection.wait([self.bell, *signs], min(TICK, max(0.0, end - time.monotonic())))
+            ready = wait([self.bell, *signs], min(TICK, max(0.0, end - time.monotonic())))
             if not ready:
                 self.stuck = stillness is not None and stillness.look()
                 if self.stuck or time.monotonic() >= end:

@@ -18,9 +18,11 @@ from dlmini.comm.channels import ANY
 from dlmini.comm.processes.commons import Commons
 from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.kernels.board import ALL, NOTHING
-from dlmini.comm.processes.mailbox import Incoming
+from dlmini.comm.processes.mailbox import BYTE, EMPTY, Ends, Incoming, halves
 from dlmini.comm.processes.outbox import HELP, Outbox
+from dlmini.jit import at_hand
 
+FLOAT32 = np.dtype(np.float32)
 NAPS = 50  # naps of one wait, before Python looks at the world again
 GHOST, CONTAINER = b"h", b"C"  # how headers of such messages begin (codec.py, wire.py)
 
@@ -43,7 +45,8 @@ class Letter(NamedTuple):
     payload: memoryview
 
     def message(self):
-        return wire.unpack(self.header, self.payload)
+        """What was sent. Without a header it is a vector of float32."""
+        return wire.unpack(self.header, self.payload) if self.header else np.frombuffer(self.payload, FLOAT32)
 
 
 def weight_of(letter: Letter) -> int:
@@ -63,15 +66,14 @@ class PostOffice:
         self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
         self.others, self.came = [other for other in range(self.size) if other != rank], 0
         self.nap = int(habits[board.NANOSECONDS])
-        self.outbox = Outbox(rank, commons, self.look, self._announce)
-        self.incoming = [self._opened(commons, s, rank) for s in self.others]
-        self.incoming += [self._opened(commons, s, s) for s in self.others]
+        ends = Ends(commons, habits, kernels.letters)
+        self.outbox = Outbox(rank, commons, ends)
+        self.incoming = [Incoming(commons, s, rank, rank, ends) for s in self.others]
+        self.incoming += [Incoming(commons, s, s, rank, ends) for s in self.others]
+        self.place = {source: i for i, source in enumerate(self.others)}
         self._watch()
+        self.watch = at_hand(kernels.watch, self.words, habits, self.watched, self.seen, 0, 0)
         self.words[board.rank_words(rank) + board.HELD] = 0
-
-    def _opened(self, commons: Commons, source: int, dest: int) -> Incoming:
-        first, head = board.ring_words(self.size)[source, dest], board.head_word(source, dest, self.rank, self.size)
-        return Incoming(source, commons.ring_of(source, dest), first, head, self.look, partial(self._announce, source))
 
     def _watch(self) -> None:
         """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads.
@@ -94,7 +96,10 @@ class PostOffice:
         count = len(self.watched) if self.outbox.left else self.quiet
         self.habits[board.NANOSECONDS] = self.nap if limit is None else max(1, min(self.nap, int(limit * 1e9)))
         naps = NAPS if limit is None else 1
-        found = self.kernels.watch(self.words, self.habits, self.watched, self.seen, count, naps)
+        self.heed(self.watch(self.words, self.habits, self.watched, self.seen, count, naps))
+
+    def heed(self, found: int) -> None:
+        """See to what a wait ended with."""
         if found == board.ABORTED:
             raise Cancelled
         if 0 <= found < self.rings:
@@ -104,6 +109,29 @@ class PostOffice:
         elif found >= 0:
             self.seen[found] = self.look(self.watched[found])
             self.ended.add(self.others[found - self.rings])
+
+    def vector(self, source: int, channel: int) -> tuple[np.ndarray | None, float]:
+        """Wait for news. If it is a vector of float32 of this channel, as long as the last one: (vector, when sent).
+
+        What is received most goes without detours: the memory for it is there before it comes.
+        """
+        which = self.place[source]
+        ring, count = self.incoming[which], len(self.watched) if self.outbox.left else self.quiet
+        if ring.out is not EMPTY:  # a letter has begun to come
+            self.wait()
+            return None, 0.0
+        out = np.empty(ring.usual, FLOAT32)
+        data = out.view(BYTE)
+        found = ring.pull(data, *halves(channel), self.watched, self.seen, count, NAPS, which)
+        if found == board.WHOLE:
+            return out, ring.times[board.SENT]
+        if ring.known[board.LENGTH] == data.size:
+            ring.out = data
+        if found == board.UNFIT:
+            self._read(which)
+        else:
+            self.heed(found)
+        return None, 0.0
 
     def read_all(self) -> None:
         """See to everything that is here already; never waits."""
@@ -117,9 +145,7 @@ class PostOffice:
 
     def _read(self, i: int) -> None:
         ring = self.incoming[i]
-        for letter in ring.letters:
-            if letter is None:
-                break
+        for letter in ring.letters():
             self.come(Letter(ring.source, *letter))
         self.seen[i] = ring.head
 

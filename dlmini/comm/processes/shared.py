@@ -157,3 +157,5 @@ def born(pid: int) -> int | None:
         return int(psutil.Process(pid).create_time())
     except psutil.NoSuchProcess:
         return None
+    except psutil.AccessDenied:  # somebody else's process, on macOS or Windows: its lock will tell
+        return -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
 from types import SimpleNamespace
 
@@ -10,12 +9,13 @@ import numpy as np
 
 from dlmini import jit
 from dlmini.comm.errors import Unserved
-from dlmini.comm.processes import plain
+from dlmini.comm.processes import letters, plain
 from dlmini.comm.processes.commons import Commons
 from dlmini.comm.processes.kernels import board
 from dlmini.comm.processes.post import Cancelled
 from dlmini.comm.processes.shelf import LARGE, Shelf
 from dlmini.comm.schedules import NOBODY, Plan, cut, tree
+from dlmini.jit import at_hand
 
 VERBS = ("a barrier", "an allreduce", "a reduce_scatter")
 NAMES = {np.dtype(code).num: np.dtype(code).name for code in np.typecodes["All"]}
@@ -26,20 +26,11 @@ FLOAT32 = np.dtype(np.float32)
 def kernels() -> SimpleNamespace:
     """Everything compiled, or its twins. Sums are compiled for float32 (the course's vectors); NumPy adds the rest."""
     if jit.mode() == "numpy":
-        return SimpleNamespace(**vars(plain), summing=plain.Sums(), anything=plain.Sums())
+        return SimpleNamespace(**vars(plain), letters=letters, summing=plain.Sums(), anything=plain.Sums())
+    from dlmini.comm.processes.kernels import letters as posting
     from dlmini.comm.processes.kernels import summing, waiting
 
-    return SimpleNamespace(**vars(waiting), summing=summing, anything=plain.Sums(waiting.meet))
-
-
-def at_hand(kernel: Callable, *args) -> Callable:
-    """The compiled function for arguments of these types, which it no longer looks at: ask only for arrays that match.
-
-    Numba finds it out anew at every call, and for that takes as long as two ranks need to meet.
-    """
-    if not hasattr(kernel, "compile"):  # a twin
-        return kernel
-    return kernel.compile(tuple(map(kernel.typeof_pyval, args)))
+    return SimpleNamespace(**vars(waiting), letters=posting, summing=summing, anything=plain.Sums(waiting.meet))
 
 
 class Sums:

@@ -10,7 +10,7 @@ from dlmini.comm.schedules.draw import Drawing, draw
 from dlmini.comm.schedules.hierarchy import Hierarchical
 from dlmini.comm.schedules.play import Owned, Parts, Slices, play
 from dlmini.comm.schedules.rings import Ring, ring
-from dlmini.comm.schedules.step import NOBODY, Plan, Schedule, Step, cut, native
+from dlmini.comm.schedules.step import NOBODY, Plan, Schedule, Step, cut, native, schedule
 from dlmini.comm.schedules.together import added
 from dlmini.comm.schedules.trees import Naive, Tree, naive, tree
 
@@ -38,5 +38,6 @@ __all__ = [
     "native",
     "play",
     "ring",
+    "schedule",
     "tree",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.checks import settle, whole
 from dlmini.comm.schedules.folding import tail
 from dlmini.comm.schedules.step import Plan, Step
 
@@ -25,8 +26,7 @@ class Hierarchical:
     per_node: int
 
     def __post_init__(self):
-        if self.per_node < 1:
-            raise ValueError(f"Hierarchical needs at least one rank per node, not {self.per_node}")
+        settle(self, per_node=whole(self.per_node, "per_node", 1, hint="ranks in a node"))
 
     def allreduce(self, size: int) -> Plan:
         two = Levels(min(self.per_node, size), size)

@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from dlmini.checks import piece
+
 NOBODY = -1
 
 
@@ -69,6 +71,12 @@ class Native:
 
 
 native = Native()
+HOW = "native, ring, tree, doubling, halving_doubling, naive (the names themselves, no strings) or Hierarchical(g)"
+
+
+def schedule(how):
+    """`how`, if that is a schedule."""
+    return how if how is native else piece(how, "how", ("allreduce",), HOW)
 
 
 def pick(which, this, that):

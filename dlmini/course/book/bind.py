@@ -12,6 +12,7 @@ from dlmini.course import lessons
 from dlmini.course.book import pages
 from dlmini.course.book.runs import run as run_notebook
 from dlmini.course.build import exercises, notebooks
+from dlmini.files import write_text
 
 NEEDED = ("jupytext", "latex2mathml", "mdit_py_plugins", "jinja2", "nbclient")
 ONE_FILE = "book.html"
@@ -72,4 +73,4 @@ def demand_tools() -> None:
 
 
 def put(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8", newline="\n")
+    write_text(file, text)

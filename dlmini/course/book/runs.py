@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dlmini
+from dlmini.files import write_text
 
 KEPT = ".outputs"
 SECONDS = 600  # that one cell may take
@@ -39,11 +40,9 @@ def run(text: str, name: str, solutions: Path, folder: Path, profile: str) -> Ru
     failure = executed(book, solutions, profile)
     if not failure:
         place.parent.mkdir(parents=True, exist_ok=True)
-        for old in place.parent.glob(f"{name}-*.ipynb"):
+        write_text(place, nbformat.writes(book) + "\n")
+        for old in {*place.parent.glob(f"{name}-*.ipynb")} - {place}:
             old.unlink()
-        half = place.with_suffix(".part")
-        nbformat.write(book, half)
-        os.replace(half, place)
     return Run(book, failure)
 
 

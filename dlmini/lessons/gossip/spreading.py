@@ -108,15 +108,15 @@ def push(graph: Callable, values: np.ndarray, rounds: int) -> tuple[np.ndarray, 
 
 
 def library_step(comm, x: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """One round of gossip by the library: row comm.rank of K @ X."""
+    """One round of gossip by the library: row comm.rank of K @ X. Rank r sends to r + 1, r + 2, ... in this order."""
     return np.sum([x.dtype.type(share) * other for other, share in heard(comm, K, x)], axis=0, dtype=x.dtype)
 
 
-def in_turn(comm, x: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """The same, but everybody sends to the nearest on its right first: so no two ever send to one port at once."""
-    r, P = comm.rank, comm.size
-    for j in ((r + d) % P for d in range(1, P)):
-        if K[j, r]:
+def in_order(comm, x: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """The same, but everybody sends in the order of ranks, as the first loop that comes to mind does."""
+    r = comm.rank
+    for j in range(comm.size):
+        if j != r and K[j, r]:
             comm.send(j, x)
     rows = [x if j == r else comm.recv(int(j)) for j in np.flatnonzero(K[r])]
     return (K[r][K[r] != 0] @ np.array(rows)).astype(x.dtype)

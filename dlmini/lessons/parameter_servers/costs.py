@@ -6,6 +6,9 @@ N workers, K servers with a shard each, a vector of S bytes, T(n) = alpha + beta
     one server, m pieces          2 alpha + (1 + 1/m) N S beta         a port goes both ways at once
     K servers, knocked in order   2 alpha + (2 N + K - 1)/K S beta     everybody begins at server 0
     K servers, in turns           2 alpha + 2 N/K S beta               worker r begins at server r mod K; K <= N
+    the same, round after round, computing g in between:
+    knocked in order              g + 2 alpha + (N/K + 1) S beta       who was answered first pushes first: a pipeline
+    in turns                      g + 2 alpha + min(2 N/K, N/K + 2 - 1/K) S beta
     everybody serves              2 alpha + 2 (N - 1)/N S beta         each rank keeps 1/N: the bytes of a ring
 Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014.
 """
@@ -40,6 +43,17 @@ def in_turns_seconds(workers: int, servers: int, nbytes: float, link: Link) -> f
     return 2 * link.latency + 2 * workers / servers * nbytes / link.bandwidth
 
 
+def in_order_later(workers: int, servers: int, nbytes: float, link: Link, step: float = 0.0) -> float:
+    """Every round but the first, in order: the last worker's computing, its push, and all answers."""
+    return step + 2 * link.latency + (workers / servers + 1) * nbytes / link.bandwidth
+
+
+def in_turns_later(workers: int, servers: int, nbytes: float, link: Link, step: float = 0.0) -> float:
+    """Every round but the first, in turns: as the first, or a push, (K - 1)/K vectors of waiting, and the answers."""
+    vectors = min(2 * workers / servers, workers / servers + 2 - 1 / servers)
+    return step + 2 * link.latency + vectors * nbytes / link.bandwidth
+
+
 def everybody_serves_seconds(n: int, nbytes: float, link: Link) -> float:
     return 2 * link.latency + 2 * (n - 1) / n * nbytes / link.bandwidth
 
@@ -50,6 +64,13 @@ def everybody_serves_seconds(n: int, nbytes: float, link: Link) -> float:
 def turned(count: int, first: int) -> list[int]:
     """0 ... count - 1, beginning with `first`."""
     return [(first + k) % count for k in range(count)]
+
+
+def rounds_served(comm, shares: Sequence[int], turns: bool, rounds: int) -> None:
+    for _ in range(rounds):
+        if comm.rank < comm.size - len(shares):
+            comm.compute("gradient", None)
+        round_trip(comm, shares, turns)
 
 
 def round_trip(comm, shares: Sequence[int], turns: bool) -> None:
@@ -102,10 +123,12 @@ def shares(nbytes: int, servers: int) -> list[int]:
     return [high - low for low, high in pairwise(edges)]
 
 
-def served(workers: int, servers: int, nbytes: int, network=gigabit, turns: bool = True, parts=None) -> Results:
-    """One round in virtual time. parts: bytes of each shard, where they are not equal."""
-    place = Simulated(workers + servers, Cluster(network), spans=True)
-    return launch(round_trip, on=place, args=(parts or shares(nbytes, servers), turns))
+def served(
+    workers: int, servers: int, nbytes: int, network=gigabit, turns: bool = True, parts=None, rounds=1, step=0.0
+) -> Results:
+    """Rounds in virtual time, each after `step` seconds of computing. parts: bytes of each shard, if not equal."""
+    place = Simulated(workers + servers, Cluster(network, seconds={"gradient": step}), spans=True)
+    return launch(rounds_served, on=place, args=(parts or shares(nbytes, servers), turns, rounds))
 
 
 def served_in_pieces(workers: int, nbytes: int, pieces: int, network=gigabit) -> Results:

@@ -1,4 +1,9 @@
-"""Filters on their way into Winograd's domain, and their gradients on the way back."""
+"""Filters on their way into Winograd's domain, and their gradients on the way back.
+
+A weight of which no input meets a gradient (both not zero, anywhere in the batch) has the gradient zero. The way back
+leaves rounding there, on which an optimiser such as Adagrad takes a whole step. So gradients that are no larger than
+rounding, whose very signs are chance, become zero.
+"""
 
 import numpy as np
 
@@ -8,6 +13,8 @@ from dlmini.nn.kernels.panels import panel_width
 from dlmini.nn.kernels.points import POINTS, filter_matrix, tile
 
 FILTERS = {r: filter_matrix(r) for r in POINTS}
+ROUNDING = 16 * np.finfo(np.float32).eps  # of the largest term of a filter's gradient; 5 eps was the most ever seen
+REACH = {r: ROUNDING * np.outer(*[np.abs(G).max(axis=1)] * 2).reshape(-1) for r, G in FILTERS.items()}
 
 
 @kernel
@@ -51,6 +58,19 @@ def filter_gradient(dU, G, dw):
 
 
 @kernel
+def _clear_rounding(dU, reach, dw, limit):
+    """Zero where dw[tap, pair of channels] is no larger than the rounding of what it is a difference of."""
+    limit[:] = 0
+    for xi in range(len(dU)):
+        for pair in range(limit.size):
+            size = reach[xi] * abs(dU[xi, pair])
+            limit[pair] = size if size > limit[pair] else limit[pair]
+    for tap in range(len(dw)):
+        for pair in range(limit.size):
+            dw[tap, pair] = 0 if abs(dw[tap, pair]) <= limit[pair] else dw[tap, pair]
+
+
+@kernel
 def _turn(w, out):
     """out[a, b, co, ci] = w[a, b, ci, co]."""
     r, _, Ci, Co = w.shape
@@ -75,3 +95,9 @@ def turn(w: np.ndarray) -> np.ndarray:
     turned = scratch("turned", r, r, Co, Ci)
     _turn(w, turned)
     return turned
+
+
+def clear_rounding(dU: np.ndarray, dw: np.ndarray) -> None:
+    """dw = 0 where it is lost in rounding."""
+    r, _, Ci, Co = dw.shape
+    _clear_rounding(dU.reshape(-1, Ci * Co), REACH[r], dw.reshape(r * r, Ci * Co), scratch("limit", Ci * Co))

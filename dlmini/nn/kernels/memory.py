@@ -15,7 +15,11 @@ from dlmini import jit
 DEBUG = jit.mode() == "debug"
 LINE = 64  # bytes of a cache line
 _local = threading.local()
-_known: deque = deque(maxlen=64)  # debug mode: the memory blocks that kernels were given last
+
+
+def known() -> deque:
+    """Debug mode: the memory blocks that this thread's kernels were given last."""
+    return _local.__dict__.setdefault("known", deque(maxlen=64))
 
 
 def buffer(*shape: int, dtype=np.float32) -> np.ndarray:
@@ -58,7 +62,7 @@ def address(array: np.ndarray) -> int:
     """Where the array starts; in debug mode its memory block becomes known to `floats` and `codes`."""
     if DEBUG:
         whole = block(array)
-        _known.appendleft((*np.lib.array_utils.byte_bounds(whole), whole))
+        known().appendleft((*np.lib.array_utils.byte_bounds(whole), whole))
     return array.__array_interface__["data"][0]
 
 
@@ -81,9 +85,9 @@ def dense(array: np.ndarray, room: int = 0) -> np.ndarray:
 def _at(start: int, shape: tuple, strides: tuple, dtype) -> np.ndarray:
     """Debug mode: memory as an array, refused when a part of it lies outside the known buffers."""
     stop = start + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + np.dtype(dtype).itemsize
-    for low, high, known in _known:
+    for low, high, whole in known():
         if low <= start and stop <= high:
-            return np.ndarray(shape, dtype, known.reshape(-1).view(np.uint8), start - low, strides)
+            return np.ndarray(shape, dtype, whole.reshape(-1).view(np.uint8), start - low, strides)
     raise IndexError(f"a kernel touches addresses {start:#x} to {stop:#x}, outside every buffer it was given")
 
 
@@ -95,6 +99,11 @@ def floats(start: int, count: int = 8) -> np.ndarray:
 def grid(start: int, shape: tuple, *steps: int) -> np.ndarray:
     """Debug mode: floats at regular distances, counted in floats."""
     return _at(start, shape, tuple(4 * s for s in steps), np.float32)
+
+
+def cells(start: int, shape: tuple, *steps: int) -> np.ndarray:
+    """Debug mode: bytes at regular distances."""
+    return _at(start, shape, steps, np.uint8)
 
 
 def codes(start: int, count: int = 8) -> np.ndarray:

@@ -23,9 +23,10 @@ from dlmini.nn.kernels.vector import INT
 
 # A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an R in their name: plus the filter's size.
 POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 38)
-INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R = range(38, 68, 6)
-SLOTS = 72
-MAKERS = ("tile", "transforms", "pools", "rows", "panels")  # the modules of this room that register routines
+INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R, SEEN_R = range(38, 74, 6)
+MARK, MASK, SILENCE = range(74, 77)
+SLOTS = 80
+MAKERS = ("tile", "transforms", "pools", "rows", "panels", "zeros")  # the modules of this room that register routines
 
 
 class Routine(NamedTuple):
@@ -35,6 +36,7 @@ class Routine(NamedTuple):
 
 
 ROUTINES: dict[int, Routine] = {}
+TABLES: list[np.ndarray] = []  # kept here for their memory
 
 
 def register(slot: int, arity: int, emit: Callable, emulate: Callable) -> None:
@@ -120,5 +122,5 @@ def table() -> int:
     slots = np.zeros(SLOTS, np.int64)
     if not memory.DEBUG:
         fill_table(slots.ctypes.data)
-    table.keep = slots  # the table lives as long as the process
+    TABLES.append(slots)  # it lives as long as the process; threads that come at once make one each
     return slots.ctypes.data

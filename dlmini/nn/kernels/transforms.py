@@ -44,9 +44,9 @@ def _loaded(v8, addresses):
     return [[v8.load(a) for a in line] for line in addresses]
 
 
-def _each(values, addresses):
-    for line, places in zip(values, addresses, strict=True):
-        yield from zip(line, places, strict=True)
+def _each(*squares):
+    for lines in zip(*squares, strict=True):
+        yield from zip(*lines, strict=True)
 
 
 def emit_into_tiles(matrix):
@@ -74,15 +74,16 @@ def emit_back(r):
 
 
 def emit_output(r):
-    """A^T M A + bias to an image, through ReLU if the mode is BIAS_RELU."""
+    """mask * A^T M A + bias to an image, through ReLU if the mode is BIAS_RELU. The mask: see zeros.py."""
 
-    def emit(builder, mode, src, xi, dst, row, pixel, bias):
+    def emit(builder, mode, src, xi, dst, row, pixel, bias, mask):
         v8 = Vectors(builder)
         values = sandwich(v8, output_matrix(r), _loaded(v8, _spread(v8, src, tile(r), xi)))
         through_relu = builder.icmp_signed("==", mode, INT(BIAS_RELU))
         floor = builder.select(through_relu, v8.fill(0.0), v8.fill(float("-inf")))
-        for value, target in _each(values, _square(v8, dst, OUTPUTS, row, pixel)):
-            v8.store(v8.at_least(floor, v8.add(value, v8.load(bias))), target)
+        targets, factors = _square(v8, dst, OUTPUTS, row, pixel), _square(v8, mask, OUTPUTS, OUTPUTS, 1)
+        for value, target, factor in _each(values, targets, factors):
+            v8.store(v8.at_least(floor, v8.fma(value, v8.broadcast(factor), v8.load(bias))), target)
 
     return emit
 
@@ -100,14 +101,15 @@ def pool_four(v8, four, bias, dst, code):
 
 
 def emit_output_pool(r):
-    """A^T M A + bias, ReLU and 2x2 max-pool in registers: the full-resolution map is never stored."""
+    """mask * A^T M A + bias, ReLU and 2x2 max-pool in registers: the full-resolution map is never stored."""
 
-    def emit(builder, src, xi, dst, row, pixel, code, code_row, bias):
+    def emit(builder, src, xi, dst, row, pixel, code, code_row, bias, mask):
         v8 = Vectors(builder)
         y = sandwich(v8, output_matrix(r), _loaded(v8, _spread(v8, src, tile(r), xi)))
         for i in range(OUTPUTS // 2):
             for j in range(OUTPUTS // 2):
-                four = [y[2 * i][2 * j], y[2 * i][2 * j + 1], y[2 * i + 1][2 * j], y[2 * i + 1][2 * j + 1]]
+                places = [(2 * i + a, 2 * j + b) for a in range(2) for b in range(2)]
+                four = [v8.mul(y[a][b], v8.broadcast(v8.at(mask, OUTPUTS * a + b))) for a, b in places]
                 at_code = builder.add(code, builder.add(v8.times(i, code_row), v8.times(j, pixel)))
                 pool_four(v8, four, bias, v8.at(dst, v8.times(i, row), v8.times(j, pixel)), at_code)
 
@@ -120,6 +122,10 @@ def _image(start, size, row, pixel):
 
 def _tiles(start, n, xi):
     return memory.grid(start, (n, n, 8), n * xi, xi, 1)
+
+
+def _factors(mask):
+    return memory.grid(mask, (OUTPUTS, OUTPUTS, 1), OUTPUTS, 1, 1)
 
 
 def _both(matrix, tile):
@@ -142,16 +148,16 @@ def emulate_back(r):
 
 
 def emulate_output(r):
-    def emulate(mode, src, xi, dst, row, pixel, bias):
-        y = _both(output_matrix(r), _tiles(src, tile(r), xi)) + memory.floats(bias)
+    def emulate(mode, src, xi, dst, row, pixel, bias, mask):
+        y = _both(output_matrix(r), _tiles(src, tile(r), xi)) * _factors(mask) + memory.floats(bias)
         _image(dst, OUTPUTS, row, pixel)[...] = np.maximum(y, 0) if mode == BIAS_RELU else y
 
     return emulate
 
 
 def emulate_output_pool(r):
-    def emulate(src, xi, dst, row, pixel, code, code_row, bias):
-        y = _both(output_matrix(r), _tiles(src, tile(r), xi))
+    def emulate(src, xi, dst, row, pixel, code, code_row, bias, mask):
+        y = _both(output_matrix(r), _tiles(src, tile(r), xi)) * _factors(mask)
         for i in range(OUTPUTS // 2):
             for j in range(OUTPUTS // 2):
                 four = y[2 * i : 2 * i + 2, 2 * j : 2 * j + 2].reshape(4, 8)
@@ -167,5 +173,5 @@ for r in POINTS:
     register(INPUT_R + r, 5, emit_into_tiles(input_matrix(r)), emulate_into_tiles(input_matrix(r)))
     register(GRADIENT_R + r, 5, emit_into_tiles(spread), emulate_into_tiles(spread))
     register(BACK_R + r, 5, emit_back(r), emulate_back(r))
-    register(OUTPUT_R + r, 7, emit_output(r), emulate_output(r))
-    register(OUTPUT_POOL_R + r, 8, emit_output_pool(r), emulate_output_pool(r))
+    register(OUTPUT_R + r, 8, emit_output(r), emulate_output(r))
+    register(OUTPUT_POOL_R + r, 9, emit_output_pool(r), emulate_output_pool(r))

@@ -64,6 +64,9 @@ class Vectors:
     def sub(self, x, y):
         return self.b.fsub(x, y, flags=FAST)
 
+    def mul(self, x, y):
+        return self.b.fmul(x, y, flags=FAST)
+
     def scale(self, x, c):
         return self.b.fmul(x, self.fill(float(c)), flags=FAST)
 

@@ -8,14 +8,17 @@ The gradients are the exact adjoints, with Z = A dY A^T and V = B^T d B:
     dX = B [Z U^T] B^T, added up over the tiles, which overlap
 """
 
+import numpy as np
+
 from dlmini.jit import kernel
-from dlmini.nn.kernels.filters import FILTERS, filter_gradient, filters, turn
+from dlmini.nn.kernels.filters import FILTERS, clear_rounding, filter_gradient, filters, turn
 from dlmini.nn.kernels.memory import address, pitches, scratch
 from dlmini.nn.kernels.points import ONE, OUTPUTS, POINTS, tile
 from dlmini.nn.kernels.routines import BACK_R, CLEAR, COPY, GRADIENT_R, INPUT_R, MULTIPLY, OUTPUT_POOL_R, OUTPUT_R, SUMS
 
-from dlmini.nn.kernels.routines import run, table  # isort: skip
+from dlmini.nn.kernels.routines import MARK, MASK, SEEN_R, SILENCE, run, table  # isort: skip
 from dlmini.nn.kernels.tile import ADD, STORE
+from dlmini.nn.kernels.zeros import pitch
 
 BLOCK = {3: 48, 5: 24}  # tiles at a time, by filter size: their transforms stay in the second-level cache
 GAP = 16  # floats between points: without it all streams fall onto one set of the first-level cache
@@ -46,25 +49,25 @@ def _gather(table, slot, size, x, x_h, x_w, rows, columns, C, edge, to, xi):
 
 
 @kernel
-def _scatter(table, r, mode, C, source, xi, y, y_h, y_w, bias, rows, columns, edge):
+def _scatter(table, r, mode, C, source, xi, y, y_h, y_w, bias, mask, rows, columns, edge):
     """Transform one tile back; one that hangs over the edge goes through the side buffer."""
     whole = rows >= OUTPUTS and columns >= OUTPUTS
     to, to_h, to_w = (y, y_h, y_w) if whole else (edge, OUTPUTS * C, C)
     for c in range(0, C, 8):
-        run(table, OUTPUT_R + r, mode, source + 4 * c, xi, to + 4 * c, to_h, to_w, bias + 4 * c)
+        run(table, OUTPUT_R + r, mode, source + 4 * c, xi, to + 4 * c, to_h, to_w, bias + 4 * c, mask)
     for i in range(0 if whole else min(rows, OUTPUTS)):
         run(table, COPY, 0, min(columns, OUTPUTS) * C, edge + 4 * i * to_h, y + 4 * i * y_h, 0)
 
 
 @kernel
-def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, rows, columns, edge):
+def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, mask, rows, columns, edge):
     """The same with bias, ReLU and pooling; `rows` and `columns` of the pooled image are left. Codes are bytes."""
     half = OUTPUTS // 2
     whole = rows >= half and columns >= half
     to, to_h = (y, y_h) if whole else (edge, half * C)
     at_code, step = (code, code_h) if whole else (edge + 4 * half * half * C, half * C)
     for c in range(0, C, 8):
-        run(table, OUTPUT_POOL_R + r, source + 4 * c, xi, to + 4 * c, to_h, C, at_code + c, step, bias + 4 * c)
+        run(table, OUTPUT_POOL_R + r, source + 4 * c, xi, to + 4 * c, to_h, C, at_code + c, step, bias + 4 * c, mask)
     for i in range(0 if whole else min(rows, half)):
         count = min(columns, half) * C
         run(table, COPY, 0, count, edge + 4 * i * to_h, y + 4 * i * y_h, 0)
@@ -72,9 +75,19 @@ def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, rows, col
 
 
 @kernel
+def _look(table, r, i, H, W, C, x, x_h, x_w, marks, seen, map_h):
+    """What the results of a row of tiles see (see zeros.py); rows that the tiles above have shared are marked."""
+    shared = r - 1 if i > 0 else 0
+    rows, new = min(OUTPUTS, H - i), marks + (i + shared) * map_h
+    run(table, MARK, rows + r - 1 - shared, W + r - 1, C, x + 4 * shared * x_h, x_h, x_w, new, map_h)
+    run(table, SEEN_R + r, rows, W, marks + i * map_h, map_h, seen, map_h)
+
+
+@kernel
 def _forward(
-    table, r, mode, x, x_n, x_h, x_w, U, y, y_n, y_h, y_w, bias, code, N, H, W, Ci, Co, V, M, edge, block, v_xi, m_xi
-):
+    table, r, mode, x, x_n, x_h, x_w, U, y, y_n, y_h, y_w, bias, code, N, H, W, Ci, Co, V, M, edge, block, v_xi, m_xi,
+    marks, seen, kept, map_n, map_h, mask,
+):  # fmt: skip
     """`code` 0: a convolution finished by `mode`; else conv + bias + ReLU + 2x2 max-pool, whose codes go there."""
     n, down, across = r + OUTPUTS - 1, (H + OUTPUTS - 1) // OUTPUTS, (W + OUTPUTS - 1) // OUTPUTS
     for first in range(0, N * down * across, block):
@@ -82,6 +95,8 @@ def _forward(
         for t in range(tiles):
             image, i, j = _place(first + t, down, across)
             at_x, to = x + 4 * (image * x_n + i * x_h + j * x_w), V + 4 * t * Ci
+            if j == 0:
+                _look(table, r, i, H, W, Ci, at_x, x_h, x_w, marks, seen + image % kept * map_n + i * map_h, map_h)
             _gather(table, INPUT_R + r, n, at_x, x_h, x_w, H - i + r - 1, W - j + r - 1, Ci, edge, to, v_xi)
         for xi in range(n * n):
             at_v, at_m, at_u = V + 4 * xi * v_xi, M + 4 * xi * m_xi, U + 4 * xi * Ci * Co
@@ -89,13 +104,15 @@ def _forward(
         for t in range(tiles):
             image, i, j = _place(first + t, down, across)
             at_m = M + 4 * t * Co
+            run(table, MASK, seen + image % kept * map_n + i * map_h + j, map_h, mask)
             if code == 0:
                 at_y = y + 4 * (image * y_n + i * y_h + j * y_w)
-                _scatter(table, r, mode, Co, at_m, m_xi, at_y, y_h, y_w, bias, H - i, W - j, edge)
+                _scatter(table, r, mode, Co, at_m, m_xi, at_y, y_h, y_w, bias, mask, H - i, W - j, edge)
             else:
                 i, j, high, wide = i // 2, j // 2, H // 2, W // 2
                 at_y, at_code = y + 4 * (image * y_n + i * y_h + j * y_w), code + ((image * high + i) * wide + j) * Co
-                _scatter_pool(table, r, Co, at_m, m_xi, at_y, y_h, at_code, wide * Co, bias, high - i, wide - j, edge)
+                left = high - i, wide - j
+                _scatter_pool(table, r, Co, at_m, m_xi, at_y, y_h, at_code, wide * Co, bias, mask, *left, edge)
 
 
 @kernel
@@ -112,6 +129,7 @@ def _products(table, points, tiles, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co):
 def _backward(
     table, r, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, U, dU, db, wanted, work, rows, columns, group,
     dx, dx_n, dx_h, gated, gate, g_n, g_h, N, H, W, Hx, Wx, ph, pw, Ci, Co, V, M, edge, block, v_xi, m_xi,
+    marks, map_n, map_h, seen,
 ):  # fmt: skip
     """All gradients at once. The input's is added up tile by tile in bordered work images, whose interiors are kept."""
     n, down, across = r + OUTPUTS - 1, (H + OUTPUTS - 1) // OUTPUTS, (W + OUTPUTS - 1) // OUTPUTS
@@ -125,6 +143,9 @@ def _backward(
                 at_x, to = x + 4 * ((n0 + image) * x_n + i * x_h + j * x_w), V + 4 * t * Ci
                 _gather(table, INPUT_R + r, n, at_x, x_h, x_w, H - i + r - 1, W - j + r - 1, Ci, edge, to, v_xi)
                 at_d, to = dy + 4 * ((n0 + image) * d_n + i * d_h + j * d_w), M + 4 * t * Co
+                if wanted and j == 0:
+                    inner = marks + image * map_n + (i + r - 1) * map_h + r - 1
+                    run(table, MARK, min(OUTPUTS, H - i), W, Co, at_d, d_h, d_w, inner, map_h)
                 _gather(table, GRADIENT_R + r, OUTPUTS, at_d, d_h, d_w, H - i, W - j, Co, edge, to, m_xi)
             for c in range(0, Co, 8):
                 run(table, SUMS, 1, tiles, M + 4 * ((n * ONE + ONE) * m_xi + c), 0, Co, db + 4 * c)
@@ -139,6 +160,9 @@ def _backward(
             source = work + 4 * ((image * rows + h + ph) * columns + pw) * Ci
             to, through = dx + 4 * ((n0 + image) * dx_n + h * dx_h), gate + 4 * ((n0 + image) * g_n + h * g_h)
             run(table, COPY, gated, Wx * Ci, source, to, through)
+        for image in range(images * wanted):
+            run(table, SEEN_R + r, Hx, Wx, marks + image * map_n + ph * map_h + pw, map_h, seen, map_h)
+            run(table, SILENCE, Hx, Wx, Ci, seen, map_h, dx + 4 * (n0 + image) * dx_n, dx_h)
 
 
 def _space(r, Ci, Co):
@@ -149,6 +173,23 @@ def _space(r, Ci, Co):
     return address(V), address(M), address(edge), block, v_xi, m_xi
 
 
+def _forward_maps(r, H, W):
+    """Work space for zeros.py: the marks of one image, and what is seen in all images of a block."""
+    rows, columns = -(-H // OUTPUTS) * OUTPUTS, -(-W // OUTPUTS) * OUTPUTS
+    kept, map_h = BLOCK[r] * OUTPUTS * OUTPUTS // (rows * columns) + 2, pitch(columns + r - 1)
+    marks = scratch("marks", (H + r - 1) * map_h, dtype=np.uint8)
+    seen, mask = scratch("seen", kept * rows * map_h, dtype=np.uint8), scratch("mask", OUTPUTS * OUTPUTS)
+    return address(marks), address(seen), kept, rows * map_h, map_h, address(mask)
+
+
+def _backward_maps(r, H, W, group):
+    """The marks of a group's gradients, in a frame of zeros; and what the input's gradient sees of an image."""
+    rows, map_h = H + 2 * (r - 1), pitch(W + 2 * (r - 1))
+    marks, seen = (scratch(name, n * map_h, dtype=np.uint8) for name, n in (("marks", group * rows), ("seen", rows)))
+    marks[...] = 0
+    return address(marks), rows * map_h, map_h, address(seen)
+
+
 def forward(x, w, bias, y, mode, which=None):
     """Twin of direct.forward; with `which` also of direct.forward_pool."""
     (r, _, Ci, Co), N = w.shape, len(y)
@@ -156,6 +197,7 @@ def forward(x, w, bias, y, mode, which=None):
     _forward(
         table(), r, mode, address(x), *pitches(x), address(filters(w)), address(y), *pitches(y),
         address(bias), 0 if which is None else address(which), N, H, W, Ci, Co, *_space(r, Ci, Co),
+        *_forward_maps(r, H, W),
     )  # fmt: skip
 
 
@@ -175,5 +217,7 @@ def backward(x, w, dy, dx, dw, db, padding=(0, 0), gate=None):
         int(wanted), address(work), rows, columns, group, address(to), *pitches(to)[:2],
         int(gate is not None), address(through), *pitches(through)[:2],
         N, H, W, *to.shape[1:3], *padding, Ci, Co, *_space(r, Ci, Co),
+        *_backward_maps(r, H, W, group),
     )  # fmt: skip
     filter_gradient(dU, FILTERS[r], dw)
+    clear_rounding(dU, dw)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dlmini.events import Round
+from dlmini.files import write_bytes
 from dlmini.show.recordings.columns import packed, unpacked
 from dlmini.show.recordings.recorded import Recorded
 
@@ -23,8 +24,7 @@ def write(file: Path, runs: Sequence[Recorded]) -> Path:
     """The same runs give the same bytes."""
     rows = [{"format": FORMAT, "version": VERSION}, *map(row_of, runs)]
     lines = (json.dumps(row, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-    file.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    return file
+    return write_bytes(file, gzip.compress("".join(lines).encode(), 9, mtime=0))
 
 
 def row_of(run: Recorded) -> dict:

@@ -34,7 +34,24 @@ TAIL, WANTED = 0, 1
 RANK, SIZE, RUN, SPIN, YIELDS, YIELD, SYSCALL, FUTEX, SLEEP, NAP, SECONDS, NANOSECONDS, SLOTS, BLOCK = range(14)
 SETAFFINITY, GETCPU, CPU, CLOSE = range(14, 18)
 ALLOWED, OTHERS, MASK = 18, 34, 16  # two sets of cores, one bit each, in so many words
-HABITS = 50  # its length
+SLABS, CELLS = 50, 51  # at which byte the slabs begin, and how many cells each rank has
+HABITS = 52  # its length
+
+# an end of a ring buffer, as its process keeps it: where its words, its bytes begin, how many; who is at the other end;
+# how far I am; bytes that are left of the piece I am at
+WORDS, DATA, CAPACITY, PEER, POSITION, PIECE = range(6)
+READERS = 6  # the writer's: how many read it
+HEAD, TOLD, LENGTH, DONE = range(6, 10)  # a reader's: its word; what the writer knows; of its letter: bytes, those read
+ENVELOPE, END = 10, 17  # the envelope of the letter at hand (wire.py); the length of it all
+LOW, HIGH, SENT, HEADER, PAYLOAD, FIRST, LAST = range(ENVELOPE, END)  # low and high: the channel, in two words
+
+# a letter in a ring buffer: the words of its envelope, then pieces: a word that says how long it is and where it lies,
+# in a cell (counted from 1) or right behind the word (0); all that lies in the ring fills whole words
+CELL = 2**15  # bytes of a cell: small, so that one rank fills the next while the other reads
+PLACE = 32  # how far left in the word the cell's number stands
+INLINE = 2**12  # bytes: shorter pieces are not worth a cell
+# what a writer knows of its cells, each: until how far in which ring, with how many readers, it must be read to be free
+DUE, RING, SHARED, KNOWN = range(4)
 
 # what a meeting is for: a ticket is the verb, a number for the dtype, and the length, in one word
 MEET, ALLREDUCE, REDUCE_SCATTER = range(3)
@@ -44,6 +61,8 @@ ALL = -1  # as a destination: everybody but me
 
 # what a wait may end with, other than what was waited for
 ABORTED, MISMATCH, GONE, NOTHING = -1, -2, -3, -4
+# what reading a letter may come to: it is here; a part of it is; it needs memory of another size
+WHOLE, PART, UNFIT = -5, -6, -7
 
 
 def rank_words(rank: int) -> int:

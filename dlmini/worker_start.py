@@ -1,0 +1,27 @@
+"""The first minute of a worker process, before it has imported anything heavy.
+
+BLAS and Numba read how many threads they may use when they are imported. So it is said here, in the new process, and
+not in the environment of the one that starts it: there, other threads would see it change, and inherit it.
+"""
+
+from __future__ import annotations
+
+import os
+
+LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
+ALONE = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
+
+
+def one_thread() -> None:
+    """Libraries that this process imports from now on keep to one thread."""
+    os.environ.update(ALONE)
+
+
+def serve(pipe, last_words, birth: tuple) -> None:
+    """The process's main function. All it is given is plain: to unpickle it imports nothing of the house."""
+    one_thread()
+
+    from dlmini.comm.processes import worker
+    from dlmini.comm.processes.answers import Birth
+
+    worker.serve(pipe, last_words, Birth(*birth))

@@ -1,0 +1,388 @@
+"""The table of every public name: a call that is good, and for each argument what else would be.
+
+An argument is a good value and a rule that says of any other value whether it is good too. `test_hostile_arguments.py`
+puts everything into every argument. A new public name without a row, or a new argument, fails there.
+"""
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+
+from dlmini import (
+    SGD,
+    AllReduce,
+    Classify,
+    Dense,
+    Int8,
+    LocalSGD,
+    Model,
+    Recipe,
+    Simulated,
+    TopK,
+    blobs,
+    gigabit,
+    native,
+    ring,
+    split_iid,
+)
+from dlmini.comm import Link, Medium, Nodes, Switch
+
+
+class Argument(NamedTuple):
+    good: object
+    fine: Callable[[object], bool]  # of a strange value: is it meant to work?
+    number: bool = False  # then NumPy's scalar of the same value means the same
+
+
+def whole(good, least=1, most=2**63 - 1, also=()) -> Argument:
+    def fine(x):
+        return (isinstance(x, Integral) and not isinstance(x, bool) and least <= x <= most) or one_of(x, also)
+
+    return Argument(good, fine, number=True)
+
+
+def real(good, least=-math.inf, above=-math.inf, most=math.inf, below=math.inf, infinite=False, also=()) -> Argument:
+    def fine(x):
+        number = isinstance(x, Real) and not isinstance(x, bool) and least <= x <= most and above < x
+        return (number and (x < below or infinite) and (infinite or abs(x) < 1e308)) or one_of(x, also)
+
+    return Argument(good, fine, number=True)
+
+
+def share(good, also=()) -> Argument:
+    return real(good, above=0, most=1, also=also)
+
+
+def truth(good=False) -> Argument:
+    return Argument(good, lambda x: isinstance(x, (bool, np.bool_)))
+
+
+def only(good, also=()) -> Argument:
+    """Nothing else will do, but for what is named."""
+    return Argument(good, lambda x: one_of(x, also))
+
+
+def anything(good) -> Argument:
+    return Argument(good, lambda x: True)
+
+
+def one_of(x, also) -> bool:
+    return any(x is one or (type(x) is type(one) and not isinstance(x, np.ndarray) and x == one) for one in also)
+
+
+def text(good, also=()) -> Argument:
+    return Argument(good, lambda x: isinstance(x, str) or one_of(x, also))
+
+
+def compressor(good=None, also=()) -> Argument:
+    return only(good or Int8(), also)
+
+
+NONE, CLASSES = (None,), (int, SGD)  # a class can be called, whatever comes of it
+DATA = blobs(24)
+NET = Model([Dense(3)], (2,))
+W, X, Y = NET.initial(), DATA.x, DATA.y
+TASK = Classify(NET, DATA, DATA, 4)
+OPTIMIZER = {"rate": real(0.1, least=0, also=(print,)), "weight_decay": real(0.0, least=0)}
+PAST = real(0.9, least=0, below=1)
+INPUT = only((28, 28, 1))
+ZOO_MODEL = {"input": INPUT, "classes": whole(10, most=2**40)}
+SCHEDULE = {"how": only(native)}
+GRAPH = only("ring", (print,))
+SPLIT = {
+    "rows": Argument(DATA, lambda x: isinstance(x, np.ndarray) and x.shape[:1] == (3,)),
+    "parts": whole(3, most=24),
+    "seed": whole(0, least=0),
+}
+LABELS = {"rows": only(DATA), "parts": whole(3, most=12), "seed": whole(0, least=0)}
+BATCHES = {
+    "dataset": only(DATA),
+    "size": whole(4, most=24),
+    "seed": whole(0, least=0),
+    "rank": whole(0, 0, 0),
+    "ranks": whole(1, 1, 6),
+    "part": only(None),
+    "epoch": whole(0, least=0),
+    "drop_last": truth(),
+    "reuse": truth(),
+}
+VALUE = Argument(
+    1.0, lambda x: isinstance(x, Real) and not isinstance(x, bool) and not (isinstance(x, int) and x > 1e308)
+)
+SQUARE = Argument(np.eye(2), lambda x: isinstance(x, np.ndarray) and x.shape == (3, 3))
+MAPPING = only({0: 1.0}, ({},))
+RUN = {"args": Argument((), lambda x: isinstance(x, (list, tuple)))}
+
+
+def seeds(x) -> bool:
+    """How many, or a row of them."""
+    row = isinstance(x, (list, tuple, dict)) or (isinstance(x, np.ndarray) and x.shape == (0,))
+    return whole(2).fine(x) or (row and all(isinstance(one, int) for one in x))
+
+
+ROWS = {
+    "Model": {
+        "layers": only([Dense(2)]),
+        "input": only((2,)),
+        "loss": only(None),
+        "dtype": only(np.float64),
+        "kernels": only(None),
+        "threads": whole(1),
+    },
+    "Conv2d": {
+        "channels": whole(2),
+        "kernel": whole(3, also=([1, 2],)),
+        "stride": whole(1),
+        "padding": whole(0, least=0, also=([1, 2],)),
+    },
+    "Dense": {"units": whole(3)},
+    "MaxPool": {"size": whole(2, most=15), "stride": whole(2, also=NONE)},
+    "AvgPool": {"size": whole(2, most=15), "stride": whole(2, also=NONE)},
+    "ReLU": {},
+    "Tanh": {},
+    "Flatten": {},
+    "Dropout": {"drop": real(0.5, least=0, below=1)},
+    "CrossEntropy": {},
+    "MeanSquares": {},
+    "gradcheck": {
+        "model": only(NET),
+        "w": only(W),
+        "x": only(X),
+        "y": only(Y),
+        "step": real(1e-5, above=0),
+        "sample": whole(4),
+        "seed": whole(0, least=0),
+        "key": only((0,), ([1, 2], [], ())),
+    },
+    "softmax_regression": {**ZOO_MODEL, "input": only((28, 28, 1), ([1, 2],))},
+    "mlp": {**ZOO_MODEL, "hidden": only((4, 3), ([1, 2], [], ())), "input": only((28, 28, 1), ([1, 2],))},
+    "lenet": ZOO_MODEL,
+    "cifar_net": {"input": only((32, 32, 3)), "classes": whole(10, most=2**40)},
+    "volunteer_net": ZOO_MODEL,
+    "SGD": OPTIMIZER,
+    "Momentum": {**OPTIMIZER, "momentum": PAST},
+    "Nesterov": {**OPTIMIZER, "momentum": PAST},
+    "Adagrad": {**OPTIMIZER, "eps": real(1e-8, above=0, most=1e38)},
+    "Adam": {**OPTIMIZER, "beta1": PAST, "beta2": PAST, "eps": real(1e-8, above=0, most=1e38), "decoupled": truth()},
+    "constant": {"rate": real(0.1, least=0)},
+    "staircase": {"rate": real(0.1, least=0), "every": whole(3), "factor": real(0.1, least=0)},
+    "cosine": {"rate": real(0.1, least=0), "rounds": whole(3), "floor": real(0.0, least=0, most=0.1)},
+    "warm_up": {"schedule": real(0.1, least=0, also=(print,)), "rounds": whole(3)},
+    "Dataset": {"name": text("points"), "x": only(X), "y": only(Y), "classes": only(DATA.classes)},
+    "load": {"name": only("mnist"), "full": only(False)},
+    "batches": {**BATCHES, "shuffle": truth(True)},
+    "stream": BATCHES,
+    "split_iid": SPLIT,
+    "split_by_label": {**LABELS, "shards_per_part": whole(2, most=8)},
+    "split_dirichlet": {**LABELS, "alpha": real(1.0, above=0)},
+    "split_by_quantity": {**SPLIT, "parts": whole(3, most=24, also=([1, 2],)), "alpha": real(1.0, above=0)},
+    "read_idx": {"path": only(None)},
+    "read_cifar": {"path": only(None), "coarse": only(False), "complete": only(True)},
+    "read_folders": {"path": only(None), "classes": only(None), "name": only(None)},
+    "fetch": {"name": only(None), "folder": only(None), "base_url": only(None), "progress": only(None)},
+    "blobs": {
+        "n": whole(9, most=99),
+        "classes": whole(3, most=99),
+        "spread": real(0.5, 0, most=1e6),
+        "seed": whole(0, 0),
+    },
+    "spirals": {
+        "n": whole(9, most=99),
+        "classes": whole(3, most=99),
+        "noise": real(0.5, least=0, most=1e6),
+        "revolutions": real(1.0, least=-1e6, most=1e6),
+        "seed": whole(0, least=0),
+    },
+    "shapes": {"n": whole(2, most=9), "size": whole(8, 8, 99), "noise": real(1.0, 0, most=1e6), "seed": whole(0, 0)},
+    "train_alone": {
+        "model": only(NET),
+        "train": only(DATA),
+        "test": only(DATA),
+        "optimizer": only(SGD(0.1)),
+        "epochs": whole(1),
+        "batch": whole(4),
+        "seed": whole(0, least=0),
+    },
+    "None_": {},
+    "Half": {},
+    "BFloat16": {},
+    "Int8": {"levels": whole(127, most=127), "bucket": whole(0, least=0), "stochastic": truth()},
+    "Deflate": {"inner": compressor(), "level": whole(1, 0, 9)},
+    "QSGD": {"bits": whole(4, 2, 8), "bucket": whole(100, 0), "norm": only("max"), "elias": truth()},
+    "OneBit": {"columns": whole(1)},
+    "Sign": {},
+    "EFSign": {},
+    "TernGrad": {"clip": real(2.5, above=0, infinite=True, also=NONE)},
+    "Threshold": {"value": real(1.0, least=0, most=3e38), "keep": only(None)},
+    "TopK": {"fraction": share(0.1)},
+    "RandomK": {"fraction": share(0.1), "shared": truth(True), "scaled": truth(True)},
+    "Strom": {"tau": real(1.0, above=0, most=3e38)},
+    "DGC": {
+        "keep": share(0.1),
+        "momentum": PAST,
+        "nesterov": truth(),
+        "clip": real(1.0, above=0, infinite=True, also=NONE),
+        "masking": truth(True),
+        "warm_up": only((0.5,), ([], ())),
+        "rounds": whole(1),
+    },
+    "PerLayer": {
+        "inner": compressor(),
+        "shapes": only(((2, 3), (3,)), ([], (), [[1, 2], [3]])),
+        "small": whole(0, least=0),
+    },
+    "Feedback": {"compressor": compressor(), "size": whole(4, 0, 10**6)},
+    "launch": {
+        "program": only(print, CLASSES),
+        "on": only(Simulated(2)),
+        **RUN,
+        "listen": only(None, (print, *CLASSES)),
+        "control": only(None),
+    },
+    "Hierarchical": {"per_node": whole(2)},
+    "Processes": {
+        "size": whole(2),
+        "network": only(gigabit, NONE),
+        "spans": truth(),
+        "timeout": real(1.0, above=0, infinite=True, also=NONE),
+    },
+    "Mpi": {
+        "size": whole(2),
+        "hosts": only(None, ([], ())),
+        "timeout": real(1.0, above=0, infinite=True, also=NONE),
+        "options": only((), ([],)),
+    },
+    "Simulated": {
+        "size": whole(2),
+        "cluster": only(gigabit, NONE),
+        "seed": whole(0, least=0),
+        "log": truth(),
+        "spans": truth(),
+    },
+    "Cluster": {
+        "network": only(gigabit),
+        "flops": real(1e9, above=0, infinite=True),
+        "seconds": only({"gradient": 1.0}, ({},)),
+        "speed": MAPPING,
+        "jitter": real(0.0, least=0),
+        "link_jitter": real(0.0, least=0),
+        "overhead": real(0.0, least=0),
+        "poll": real(1e-6, above=0),
+        "gamma": real(0.0, least=0),
+        "start": MAPPING,
+        "crash": only({}, ({},)),
+        "back": only({}, ({},)),
+        "priced": truth(True),
+    },
+    "explore": {
+        "program": only(print, CLASSES),
+        "on": only(Simulated(2), NONE),
+        "seeds": Argument(2, seeds, number=True),
+        **RUN,
+        "check": only(None, (print, *CLASSES)),
+        "same": truth(),
+        "shake": real(1.0, least=0),
+    },
+    "replay": {"program": only(print, CLASSES), "on": only(Simulated(2)), **RUN, "seed": whole(0, least=0, also=NONE)},
+    "price": {
+        "how": only(ring),
+        "size": whole(4, most=99),
+        "x": Argument(100, lambda x: isinstance(x, np.ndarray) or (whole(0, 0).fine(x) and x < 2**40), number=True),
+        "cluster": only(gigabit, NONE),
+        "arrive": Argument(0.0, lambda x: real(0, 0).fine(x) or (isinstance(x, np.ndarray) and not x.ndim), True),
+        "seed": whole(0, least=0),
+    },
+    "BulkSynchronous": {},
+    "LocalSGD": {"steps": whole(4), "variant": only("textbook"), "post": whole(0, least=0)},
+    "Asynchronous": {"aware": truth()},
+    "StaleSynchronous": {"bound": whole(3, least=0, also=(math.inf,))},
+    "PartlySynchronous": {"most": whole(4)},
+    "Downpour": {"fetch": whole(4), "push": whole(1, most=1), "warm_start": whole(0, least=0)},
+    "AllReduce": SCHEDULE,
+    "ParameterServer": {"servers": whole(1), "quorum": whole(2, also=NONE), "back": compressor(also=NONE)},
+    "Star": {},
+    "Gossip": {"graph": GRAPH, "what": only("updates")},
+    "Own": {"K": only([[1.0]], (print,)), "period": whole(1, most=1)},
+    "PushSum": {"graph": GRAPH},
+    "AsyncGossip": {"graph": GRAPH},
+    "Choco": {"compressor": compressor(TopK()), "graph": only("ring"), "gamma": share(0.5)},
+    "LowRank": {"rank": whole(2), **SCHEDULE},
+    "spectral_gap": {"K": SQUARE},
+    "consensus_distance": {"weights": SQUARE},
+    "Recipe": {
+        "sync": only(LocalSGD()),
+        "topology": only(AllReduce()),
+        "compression": compressor(),
+        "optimizer": only(SGD(0.1)),
+        "outer": only(SGD(0.1), NONE),
+        "rounds": whole(3),
+        "look": whole(0, least=0),
+        "everyone": truth(),
+        "keep": whole(0, least=0),
+        "seed": whole(0, least=0),
+        "feedback": Argument(True, lambda x: x is None or isinstance(x, (bool, np.bool_))),
+    },
+    "Classify": {
+        "model": only(NET),
+        "train": only(DATA),
+        "test": only(DATA),
+        "batch": whole(4),
+        "split": only(split_iid, (print, *CLASSES)),
+    },
+    "train": {
+        "task": only(TASK),
+        "recipe": Argument(Recipe(rounds=2), lambda x: isinstance(x, Recipe)),
+        "on": only(Simulated(2)),
+        "epochs": real(1, above=0, most=5, also=NONE),
+        "until": share(1.0, also=NONE),
+        "patience": whole(0, least=0),
+        "folder": only(None),
+        "resume": only(None),
+        "control": only(None),
+    },
+    "check": {"word": only(None), "seed": only(0), "folder": only(None)},
+    "law_card": {
+        "name": text("law"),
+        "formula_value": VALUE,
+        "measured_value": VALUE,
+        "tolerance": real(0.1, least=0, infinite=True),
+    },
+}
+# What the library hands out, and nobody makes by hand.
+HANDED_OUT = {"Batch", "NotFinite", "Outcome"}
+# Where a good call needs files, a course or a long wait: only the arguments that are looked at first.
+ONLY_REFUSE = {
+    "read_idx": ("path",),
+    "read_cifar": ("path",),
+    "read_folders": ("path",),
+    "fetch": ("name",),
+    "check": ("word",),
+}
+# An argument by another name: what a sentence may say instead.
+ALSO_CALLED = {
+    "x": ("batch",),
+    "y": ("label",),
+    "w": ("vector",),
+    "input": ("needs images",),
+    "name": ("dataset",),
+    "part": ("row numbers", "rows that rank 0 has"),
+    "hidden": ("units",),
+    "path": ("no file", "does not exist"),
+    "size": ("ranks",),
+    "graph": ("mixing matrix", "neighbours"),
+    "resume": ("checkpoint",),
+    "word": ("a lesson",),
+}
+PARTS = {  # public pieces that `dlmini` itself does not name
+    Link: {
+        "latency": real(0, 0),
+        "bandwidth": real(1.0, above=0, infinite=True),
+        "upload": real(1.0, above=0, infinite=True, also=NONE),
+    },
+    Switch: {"link": only(Link(0, 1))},
+    Medium: {"link": only(Link(0, 1))},
+    Nodes: {"per_node": whole(2), "inside": only(Link(0, 1)), "between": only(Link(0, 1)), "shared": truth()},
+}
