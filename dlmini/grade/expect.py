@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +25,25 @@ def close(found, truth: np.ndarray, who: str, terms: int = 1, parts: int = 0) ->
     with np.errstate(invalid="ignore", over="ignore"):
         good = np.abs(found - truth) <= bound
     _all(good | (found == truth), found, truth, who, parts)
+
+
+def named(found, truth, who: str, mistakes: Mapping[str, object]) -> None:
+    """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give."""
+    if not alike(found, truth):
+        for sentence, wrong in mistakes.items():
+            if alike(found, wrong):
+                raise Wrong(f"{who}: {sentence}.")
+
+
+def alike(found, value) -> bool:
+    """Numbers, arrays, or tuples and lists of them that agree up to rounding."""
+    if isinstance(value, tuple | list):
+        return isinstance(found, tuple | list) and len(found) == len(value) and all(map(alike, found, value))
+    try:
+        found, value = np.asarray(found, "f8"), np.asarray(value, "f8")
+    except (TypeError, ValueError):
+        return False
+    return found.shape == value.shape and np.allclose(found, value, rtol=1e-5, atol=1e-7, equal_nan=True)
 
 
 def same(found, truth: np.ndarray, who: str, parts: int = 0) -> None:

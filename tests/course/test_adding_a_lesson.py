@@ -48,7 +48,7 @@ def test_the_commands_of_the_page_make_and_grade_it(clone):
     done = [run(clone, *command.split()[1:]) for command in COMMANDS]
     assert [(d.returncode, d.stderr) for d in done[:3]] == [(0, "")] * 3
     assert "not done yet" in done[3].stdout
-    assert "6 passed" in done[4].stdout  # solution, stub, three mutants, and that there are enough of them
+    assert "6 passed" in done[4].stdout  # solution, stub, three wrong answers, and that they are enough
     assert "NotImplementedError" in (clone / "exercises" / "99_rumours.py").read_text(encoding="utf-8")
 
 

@@ -17,17 +17,21 @@ def stub(name):
 
 
 def mutants(name):
-    """[(task, what is wrong, source)] of a lesson. Only functions are changed, not the hints above them."""
+    """[(task, what is wrong, source, says)] of a lesson. Only functions are changed, not the hints above them.
+
+    says: a part of the sentence by which `check` calls a public mistake; empty where only grading has to see it.
+    """
     spec = spec_from_file_location(f"mutants_{name}", Path(__file__).parent / "mutants" / f"{name}.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     head, start, functions = solution(name).partition("\ndef ")
     made = []
-    for task, wrong, this, that in module.MUTANTS:
+    for task, wrong, this, that, *says in module.MUTANTS:
         assert this in functions, f"{task}, {wrong}: the solution has no {this!r}"
-        made.append((task, wrong, head + start + functions.replace(this, that)))
+        made.append((task, wrong, head + start + functions.replace(this, that), "".join(says)))
     return made
 
 
 LESSONS = graded_lessons()
 EVERY_MUTANT = [(name, *mutant) for name in LESSONS for mutant in mutants(name)]
+PUBLIC_MUTANTS = [mutant for mutant in EVERY_MUTANT if mutant[-1]]

@@ -1,9 +1,12 @@
-"""Every lesson: the solution gets all points, the stub none, and each mutant is killed by a hidden test."""
+"""Every lesson: the solution gets all points, the stub none, and grading finds each mutant out.
+
+Mistakes that a lesson's text names are public: `check` finds them, too, and calls them by their name.
+"""
 
 from collections import Counter
 
 import pytest
-from grade_course import EVERY_MUTANT, LESSONS, solution, stub
+from grade_course import EVERY_MUTANT, LESSONS, PUBLIC_MUTANTS, solution, stub
 
 from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import find_lesson
@@ -28,10 +31,14 @@ def test_the_untouched_exercise_gets_nothing_and_is_not_called_wrong(name, bench
     assert sum(v.score for v in verdicts) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "task", "wrong", "source"), EVERY_MUTANT, ids=[f"{n[:2]}.{t}: {w}" for n, t, w, _ in EVERY_MUTANT]
-)
-def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, benches):
+def called(mutants):
+    return pytest.mark.parametrize(
+        ("name", "task", "wrong", "source", "says"), mutants, ids=[f"{n[:2]}.{t}: {w}" for n, t, w, *_ in mutants]
+    )
+
+
+@called([mutant for mutant in EVERY_MUTANT if not mutant[-1]])
+def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, says, benches):
     lesson = find_lesson(name)
     examiner = Examiner(lesson, source, benches(lesson))
     hidden = [test for test in lesson.of(task) if test.visibility == "hidden"]
@@ -40,11 +47,22 @@ def test_a_mutant_is_killed_by_a_hidden_test(name, task, wrong, source, benches)
     assert all(v.detail for v in verdicts if v.status != PASSED)
 
 
+@called(PUBLIC_MUTANTS)
+def test_a_public_mistake_is_caught_by_check_and_called_by_its_name(name, task, wrong, source, says, benches):
+    lesson = find_lesson(name)
+    examiner = Examiner(lesson, source, benches(lesson))
+    public = [test for test in lesson.of(task) if test.visibility == "public"]
+    for seed in (0, 1):
+        verdicts = [examiner.examine(test, seed) for test in public]
+        assert any(v.status != PASSED for v in verdicts), f"{wrong}: check stays green"
+        assert any(says in v.detail for v in verdicts), [v.detail for v in verdicts]
+
+
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_function_has_public_and_hidden_tests_and_enough_mutants(name):
     lesson = find_lesson(name)
     killed = Counter(task for n, task, *_ in EVERY_MUTANT if n == name)
     for task in lesson.tasks():
         assert {t.visibility for t in lesson.of(task)} == {"public", "hidden"}
-        assert 3 <= killed[task] <= 6, f"{task} has {killed[task]} mutants"
+        assert 3 <= killed[task] <= 12, f"{task} has {killed[task]} mutants"
     assert len({t.name for t in lesson.tests}) == len(lesson.tests)
