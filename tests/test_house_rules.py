@@ -117,3 +117,8 @@ def test_bundled_data_keeps_its_licences():
     for folder in (HOUSE / "data" / "bundled").iterdir():
         if folder.is_dir() and folder.name != "__pycache__":
             assert list(folder.glob("LICENSE*")), folder
+
+
+def test_greenlets_are_made_in_one_place():
+    """Where they are given a stack that may be looked up; see sim/greenlets.py."""
+    assert [f.name for f in FILES if "greenlet.greenlet" in imports(f)] == ["greenlets.py"]
