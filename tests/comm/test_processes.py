@@ -9,7 +9,8 @@ import textwrap
 import cloudpickle
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from examples import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from threads import Threads
 
@@ -78,7 +79,7 @@ def converse(comm, letters, vector):
     return [comm.recv(source, tag) for source, tag in sorted(mine, key=lambda one: -one[1])]
 
 
-@settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
+@examples(25, suppress_health_check=list(HealthCheck))
 @given(conversations())
 def test_random_conversations_equal_those_of_other_transports(conversation):
     size, letters = conversation

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm import wire
@@ -162,7 +163,7 @@ def ring(capacity: int, readers: int):
     return out, [Incoming(0, data, 0, head, words.__getitem__, announce) for head in heads]
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@examples(60)
 @given(
     st.lists(st.integers(0, 700), max_size=12),
     st.integers(64, 400),
