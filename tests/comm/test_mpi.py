@@ -59,8 +59,8 @@ def test_a_run_tells_events_clocks_phases_and_prints(capfd):
     assert sorted((e.rank, e.t) for e in heard) == [(rank, t) for rank in range(3) for t in range(4)]
     assert results.events == []  # who listens keeps what he wants
     gaps, seen, here, threads, folders = zip(*results, strict=True)
-    assert max(gaps) - min(gaps) < 0.01  # all ranks share this machine's clock, so alignment should change nothing
-    assert all(sent <= came + 0.01 for sent, came in zip(seen, here, strict=True))
+    apart = max(gaps) - min(gaps)  # exactly, since all ranks share this machine's clock; how little: test_mpi_clock.py
+    assert all(sent <= came + apart for sent, came in zip(seen, here, strict=True))
     assert set(threads) == {"1"}
     assert len(set(folders)) == 1
     assert 0 < max(here) <= results.seconds
