@@ -8,6 +8,7 @@ command line:  python start.py doctor,  python start.py train --workers 4
 """
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -15,8 +16,15 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-VENV = HERE / ".venv"
+VENV = HERE / os.environ.get("DLMINI_VENV", ".venv")  # another one for each Python that is to be tried
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def ours() -> bool:
+    """Whether the environment that is there was made with this Python, and is whole; venv would mix two."""
+    made = VENV / "pyvenv.cfg"
+    version = f"version = {platform.python_version()}\n"
+    return PYTHON.exists() and made.exists() and version in made.read_text(encoding="utf-8")
 
 
 def install(extra: str) -> None:
@@ -25,8 +33,8 @@ def install(extra: str) -> None:
     wanted = f"{sys.version}\n{HERE}\n" + (HERE / "pyproject.toml").read_text(encoding="utf-8")
     if PYTHON.exists() and any(s.exists() and s.read_text(encoding="utf-8") == wanted for s in stamps):
         return
-    print("Making the virtual environment .venv (the first time takes a minute or two) ...", flush=True)
-    venv.EnvBuilder(with_pip=True, clear=VENV.exists() and not PYTHON.exists()).create(VENV)
+    print(f"Making the virtual environment {VENV.name} (the first time takes a minute or two) ...", flush=True)
+    venv.EnvBuilder(with_pip=True, clear=VENV.exists() and not ours()).create(VENV)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.check_call([*pip, "-e", f"{HERE}{extra}"])
     stamps[0].write_text(wanted, encoding="utf-8")
@@ -50,8 +58,8 @@ def run(words: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    if not (3, 11) <= sys.version_info < (3, 15):
-        print(f"dlmini needs Python 3.11 to 3.14, this is {sys.version.split()[0]}: start it with another python.")
+    if not (3, 11) <= sys.version_info < (3, 14):
+        print(f"dlmini needs Python 3.11 to 3.13, this is {sys.version.split()[0]}: start it with another python.")
         return 2
     install({"test": "[test]", "course": "[book]"}.get("".join(words[:1]), "[lab]"))
     return run(command(words))

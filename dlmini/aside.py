@@ -45,11 +45,11 @@ class Aside:
             self._change.wait_for(lambda: self.error or len(self._jobs) < 2 or self._waiting() <= self.room)
 
     def finish(self, drop: bool = False) -> None:
-        """Wait until all is done, or dropped; raises what a job has raised."""
+        """Wait until all is done, or, of those that may be skipped, dropped; raises what a job has raised."""
         with self._change:
             self._over = True
             if drop:
-                self._jobs.clear()
+                self._jobs = deque(job for job in self._jobs if job.skip is None)
             self._change.notify_all()
         if self._thread is not None:
             self._thread.join()

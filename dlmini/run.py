@@ -82,7 +82,7 @@ class Run:
         except BaseException as raised:  # handed to whoever asks for the result
             error = raised
         try:
-            self._aside.finish(drop=self._stop.is_set())
+            self._aside.finish(drop=error is not None)  # who stops a run, or breaks it, does not wait for looks
         except BaseException as raised:
             error = raised
         self.history.close()
@@ -141,8 +141,9 @@ class Run:
         found = self.task.evaluate(weights)
         self.weights = weights
         self.measured.append(Measured(event.t, found["loss"], found["accuracy"], **stamp))
-        self.why = self.why or self._reason()
-        last = bool(self.why) and event.t < self.recipe.rounds - 1
+        reason = self._reason()
+        last = bool(reason) and not self.why and event.t < self.recipe.rounds - 1
+        self.why = self.why or reason
         self.history.fill(place, [*news, self.measured[-1]], last)
         if last:
             self._enough.set()

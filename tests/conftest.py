@@ -3,15 +3,20 @@
 import signal
 
 import pytest
-from hypothesis import HealthCheck, settings
+from examples import LONG
+from hypothesis import settings
 
-# The first call of a kernel compiles it, so no example has a deadline.
-settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+settings.load_profile("long" if LONG else "usual")
 
 # A shell that runs the tests in the background makes them ignore Ctrl-C, and so would every process they start;
 # but some tests are about Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """In the long form a hang is found later: a property may be tried for half an hour."""
+    for item in items if LONG else ():
+        item.get_closest_marker("timeout") or item.add_marker(pytest.mark.timeout(1800))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """The rules of the house, read from the sources: who imports whom, where compiled code lives, what words are absent."""
 
 import ast
+import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,87 +13,74 @@ HOUSE = Path(dlmini.__file__).parent
 PROJECT = HOUSE.parent
 FILES = sorted(HOUSE.rglob("*.py"))
 
-# room -> what it may import of the house. `jit`, `files` and `checks` are foundation stones: every room may use them.
-MAY = {
-    "jit": {"__init__"},
-    "files": set(),
-    "checks": set(),
-    "nn": set(),
-    "optim": set(),
-    "compression": set(),
-    "events": set(),
-    "data": set(),
-    "comm": {"events", "compression.packets", "worker_start"},
-    "sim": {"comm", "events"},
-    "alone": {"data"},
-    "sync": set(),
-    "memory": set(),
-    "topology": {"comm.schedules", "compression.packets", "events", "memory"},
-    "recipe": {"sync", "topology", "compression", "optim"},
-    "task": {"nn", "data"},
-    "loop": {"events", "memory", "topology.turn"},
-    "written": {"recipe", "sync", "topology", "compression", "optim", "comm"},
-    "outcome": {"events", "recipe", "written"},
-    "checkpoints": {"events", "recipe", "written"},
-    "run": {"loop", "recipe", "comm", "sim", "events", "outcome", "checkpoints", "topology", "aside", "history"},
-    "aside": set(),
-    "history": {"events"},
-    "profile": set(),
-    "preload": {"worker_start", "comm"},
-    "worker_start": {"comm"},
-    "studies": {"events", "run", "recipe", "sim", "show", "data", "nn", "optim", "sync", "task", "topology"},
-    "course": {"comm", "sim", "optim", "grade.check", "grade.hints"},
-    "doctor": {"comm", "course.warm"},
-    "grade": {"comm", "sim", "events", "lessons"},
-    "configurations": {"run", "recipe", "sync", "topology", "compression"},
-}
-ANYTHING = {"__init__", "__main__", "cli", "commands", "lessons", "show", "words", "terminal"}
+OUTSIDE = {"__init__", "__main__"}  # the doors
 DRAWING = "show lessons"
 ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": DRAWING, "ipywidgets": DRAWING, "greenlet": "sim"}
 
 
+@cache
 def imports(file):
     """Every module that a file imports, anywhere in it."""
+    found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{file}: imports are written in full"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+ROOMS = (PROJECT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("\n## Rooms")[1].split("\n## ")[0]
+FREE = tuple(re.findall(r"`(\w+)`", re.search(r"Every room may import (.*?)\.\n", ROOMS)[1]))
+
+
+def rules():
+    """The table of ARCHITECTURE.md: room -> what it may import of the house, None for anything that is public."""
+    found = {}
+    for line in ROOMS.splitlines():
+        if line.startswith("| `"):
+            rooms, _, may = line.strip("|").split(" | ")
+            allowed = None if "public names" in may else set(re.findall(r"`([\w.]+)`", may))
+            found |= {name.strip("/").removesuffix(".py").replace("/", "."): allowed for name in rooms.split("`")[1::2]}
+    return found
+
+
+RULES = rules()
+
+
+def is_in(module, room):
+    return module == room or module.startswith(room + ".")
 
 
 def room(file):
-    parts = file.relative_to(HOUSE).with_suffix("").parts
-    return parts[0]
+    """The smallest room of the table in which a file lies."""
+    name = ".".join(file.relative_to(HOUSE).with_suffix("").parts)
+    return max((r for r in RULES if is_in(name, r)), key=len, default=name)
 
 
-def test_every_room_has_its_rule():
-    assert {room(f) for f in FILES} <= {*MAY, *ANYTHING}
+def inside(file):
+    """What a file imports of the house."""
+    return {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
 
 
-@pytest.mark.parametrize("name", MAY)
-def test_a_room_imports_only_what_the_design_allows(name):
-    allowed = {name, "jit", "files", "checks", *MAY[name]}
+def test_the_table_names_every_room_and_none_that_is_gone():
+    assert {room(f) for f in FILES} - OUTSIDE == set(RULES)
+
+
+@pytest.mark.parametrize("name", [name for name, may in RULES.items() if may is not None])
+def test_a_room_imports_only_what_the_table_allows(name):
     for file in (f for f in FILES if room(f) == name):
-        inside = {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
-        bad = {m for m in inside if not any(m == a or m.startswith(a + ".") for a in allowed)}
+        bad = {m for m in inside(file) if not any(is_in(m, a) for a in {name, *FREE, *RULES[name]})}
         assert not bad, f"{file.relative_to(HOUSE)} imports {sorted(bad)}"
 
 
 def test_figures_read_events_and_start_nothing():
     """Only dashboards, and what belongs to one lesson, know how a run is started."""
     for file in (HOUSE / "show").glob("*.py"):
-        inside = {m.removeprefix("dlmini.") for m in imports(file) if m.startswith("dlmini.")}
         if not file.stem.startswith(("dashboard", "live_run", "replay")):
-            allowed = ("show", "events", "comm.schedules", "profile", "checks")
-            assert all(m.startswith(allowed) for m in inside), file.name
-
-
-def test_kernels_do_not_know_the_layers_they_serve():
-    for file in (HOUSE / "nn" / "kernels").glob("*.py"):
-        inside = {m for m in imports(file) if m.startswith("dlmini.")}
-        assert all(m.startswith(("dlmini.nn.kernels", "dlmini.jit")) for m in inside), file.name
+            allowed = ("show", "events", "comm.schedules", "profile", *FREE)
+            assert all(m.startswith(allowed) for m in inside(file)), file.name
 
 
 def test_numba_is_named_only_in_kernels():
@@ -125,3 +114,8 @@ def test_bundled_data_keeps_its_licences():
     for folder in (HOUSE / "data" / "bundled").iterdir():
         if folder.is_dir() and folder.name != "__pycache__":
             assert list(folder.glob("LICENSE*")), folder
+
+
+def test_greenlets_are_made_in_one_place():
+    """Where they are given a stack that may be looked up; see sim/greenlets.py."""
+    assert [f.name for f in FILES if "greenlet.greenlet" in imports(f)] == ["greenlets.py"]

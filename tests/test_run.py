@@ -18,7 +18,7 @@ from dlmini.topology import Gossip, ParameterServer
 
 def test_a_run_gives_what_launch_gives_and_measures_on_the_way(task):
     recipe = Recipe(sync=LocalSGD(2), topology=Gossip(), optimizer=SGD(0.1), rounds=10, look=4)
-    outcome = train(task, recipe, Simulated(4)).result(60)
+    outcome = train(task, recipe, Simulated(4)).result(240)
     np.testing.assert_array_equal(outcome.weights, launch(program, Simulated(4), (task, recipe))[0])
     assert [m.t for m in outcome.measured] == [3, 7, 9]
     assert outcome.accuracy == task.evaluate(outcome.weights)["accuracy"]
@@ -38,14 +38,14 @@ def test_a_run_can_be_stopped_and_keeps_what_it_has_learned(task):
     for event in run:
         if isinstance(event, Measured) and event.t == 3:
             run.stop()
-    outcome = run.result(60)
+    outcome = run.result(240)
     assert outcome.stopped == "somebody stopped it"
     assert outcome.measured[-1].t >= 3
     assert outcome.accuracy == task.evaluate(outcome.weights)["accuracy"]
 
 
 def test_a_run_ends_when_the_accuracy_is_reached(task):
-    outcome = train(task, Recipe(optimizer=SGD(0.2), rounds=10**6, look=5), Simulated(2), until=0.6).result(60)
+    outcome = train(task, Recipe(optimizer=SGD(0.2), rounds=10**6, look=5), Simulated(2), until=0.6).result(240)
     assert outcome.accuracy >= 0.6
     assert "accuracy 60.0% reached" in outcome.stopped
     assert all(m.accuracy < 0.6 for m in outcome.measured[:-1])
@@ -53,7 +53,7 @@ def test_a_run_ends_when_the_accuracy_is_reached(task):
 
 def test_a_run_ends_when_the_test_error_rises(task):
     recipe = Recipe(optimizer=SGD(1.5), rounds=10**6, look=1)
-    outcome = train(task, recipe, Simulated(2), patience=5).result(60)
+    outcome = train(task, recipe, Simulated(2), patience=5).result(240)
     assert "rising" in outcome.stopped
     losses = [m.loss for m in outcome.measured]
     assert min(losses) == losses[-6]
@@ -63,7 +63,7 @@ def test_a_run_ends_when_the_test_error_rises(task):
 def test_what_goes_wrong_in_a_rank_reaches_the_caller(task):
     run = train(task, Recipe(optimizer=SGD(1e30), rounds=50), Simulated(2))
     with pytest.raises(FloatingPointError, match="lower the learning rate"), np.errstate(all="ignore"):
-        run.result(60)
+        run.result(240)
 
 
 def test_pieces_that_do_not_fit_are_refused_before_anything_starts(task):
@@ -72,7 +72,7 @@ def test_pieces_that_do_not_fit_are_refused_before_anything_starts(task):
 
 
 def test_an_outcome_is_kept_as_plain_files(task, tmp_path):
-    outcome = train(task, Recipe(rounds=3), Simulated(2)).result(60)
+    outcome = train(task, Recipe(rounds=3), Simulated(2)).result(240)
     folder = outcome.save(tmp_path / "run")
     rows = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     assert {row["event"] for row in rows} == {"Round", "Measured", "Done"}

@@ -134,6 +134,16 @@ def test_when_too_much_waits_looks_are_passed_over_evenly_and_the_newest_stays()
     assert sorted(done + skipped) == list(range(100))
 
 
+def test_at_a_sudden_end_looks_are_dropped_and_checkpoints_written():
+    aside, go, done = Aside(at_once=False), threading.Event(), []
+    aside.give(Job(lambda: go.wait(60), 0))
+    for i in range(10):
+        aside.give(Job(lambda i=i: done.append(i), 1, (lambda: None) if i % 2 else None))
+    threading.Timer(0.05, go.set).start()
+    aside.finish(drop=True)
+    assert done == [0, 2, 4, 6, 8]
+
+
 def test_what_must_be_done_makes_its_giver_wait_and_is_done():
     aside, done = Aside(at_once=False, room=5), []
     for i in range(30):
@@ -283,6 +293,19 @@ def test_an_error_at_a_look_ends_the_run_and_is_raised(task, place):
         run.result(120)
     with pytest.raises(ArithmeticError, match="no look"):
         list(run)
+
+
+def test_a_run_that_is_stopped_while_somebody_looks_keeps_what_was_told(tmp_path):
+    """The first look ends after the run was stopped, and many rounds after it was begun."""
+    file = tmp_path / "stopped"
+    run = train(Slow(*wide(), batch=8, wait=Seen(file)), Recipe(rounds=10**6, look=1), Processes(2))
+    while run.history._count < 40:
+        pass
+    run.stop()
+    file.touch()
+    outcome = run.result(120)
+    assert outcome.stopped == "somebody stopped it"
+    assert sum(isinstance(e, Round) for e in outcome.events) >= 10
 
 
 class Broken:

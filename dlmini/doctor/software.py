@@ -20,8 +20,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 def python(found: tuple[int, ...], where: str) -> Finding:
     text = f"{'.'.join(map(str, found[:3]))} at {where}"
-    if not (3, 11) <= found[:2] < (3, 15):
-        return broken("Python", text, "Make the environment with Python 3.11 to 3.14.")
+    if not (3, 11) <= found[:2] < (3, 14):
+        return broken("Python", text, "Make the environment with Python 3.11 to 3.13.")
     return good("Python", text)
 
 

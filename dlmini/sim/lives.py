@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextvars import copy_context
 
-from greenlet import GreenletExit, greenlet
+from greenlet import GreenletExit
 
 from dlmini.comm.errors import CommError
 from dlmini.events import Done, Fault
 from dlmini.sim.diagnosis import hopeless
 from dlmini.sim.engine import Engine, Errand
+from dlmini.sim.greenlets import deep_greenlet
 from dlmini.sim.lane import Lane
 from dlmini.sim.rank import NEVER, Rank
 from dlmini.sim.together import Posted
@@ -36,7 +37,7 @@ class Lives:
 
     def start(self, rank: Rank) -> None:
         """Every greenlet is born here, in the hub, because it inherits the stack depth of whoever starts it."""
-        rank.greenlet = greenlet(self.live, parent=self.engine.hub)
+        rank.greenlet = deep_greenlet(self.live, self.engine.hub)
         rank.greenlet.gr_context = copy_context()  # NumPy's error state, the notebook's output cell
         rank.greenlet.switch(rank)
         self.engine.soon(rank)

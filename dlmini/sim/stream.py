@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from greenlet import greenlet
-
 from dlmini.events import Phases
 from dlmini.sim.engine import Errand
+from dlmini.sim.greenlets import deep_greenlet
 from dlmini.sim.lane import Lane
 from dlmini.sim.rank import Rank
 from dlmini.sim.together import ACTS, Posted
@@ -74,7 +73,7 @@ class Stream(Rank):
 
     def begin(self) -> None:
         """In the hub, where greenlets are born."""
-        self.greenlet = greenlet(self.work_off, parent=self.engine.hub)
+        self.greenlet = deep_greenlet(self.work_off, self.engine.hub)
         self.greenlet.switch()
 
     def work_off(self) -> None:

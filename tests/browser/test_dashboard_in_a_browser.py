@@ -98,7 +98,7 @@ def test_a_kernel_that_is_shut_down_leaves_no_rank_behind(lab):
         ranks = [rank for rank in ranks_alive() if rank not in others]
         assert len(ranks) >= 3
         view.evaluate(SHUT_DOWN)
-        _, alive = psutil.wait_procs(ranks, timeout=30)
+        _, alive = psutil.wait_procs(ranks, timeout=120)
         assert not alive
 
 

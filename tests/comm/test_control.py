@@ -12,7 +12,7 @@ from dlmini.comm.control import Control
 from dlmini.comm.errors import CommError, DeadRank, RankFailed
 from dlmini.events import Fault, Round
 
-PATIENCE = 30.0
+PATIENCE = 240.0  # seconds; what has not come by then never will
 VIRTUAL = Simulated(3, Cluster(seconds={"gradient": 0.01}))
 
 

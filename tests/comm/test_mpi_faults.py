@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "MPI is her
 LIMIT = 120
 
 
-def gone(pids, folders, patience=20):
+def gone(pids, folders, patience=120):
     """Have these processes and directories disappeared, or do they within some seconds?"""
     end = time.monotonic() + patience
     while time.monotonic() < end:

@@ -9,7 +9,8 @@ import textwrap
 import cloudpickle
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from examples import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from threads import Threads
 
@@ -106,7 +107,7 @@ def answer_in_turn(comm, letters, vector, kinds):
 
 
 @pytest.mark.parametrize("program", [converse, answer_in_turn], ids=["all at once", "in turn"])
-@settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck))
+@examples(25, suppress_health_check=list(HealthCheck))
 @given(conversations())
 def test_random_conversations_equal_those_of_other_transports(program, conversation):
     size, letters = conversation

@@ -5,7 +5,8 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm.processes import plain
@@ -53,7 +54,7 @@ WAYS = pytest.mark.parametrize("way", EVERY.values(), ids=EVERY)
 
 
 @WAYS
-@settings(deadline=None, derandomize=True, max_examples=25)
+@examples(25)
 @given(
     size=st.integers(2, 6),
     n=st.sampled_from([0, 1, 5, 2047, 2048, 4095, 4096, 4097, 12_289]) | st.integers(0, 9000),
@@ -78,7 +79,7 @@ def test_allreduce_adds_in_the_order_of_the_ring_to_the_bit(way, size, n, dtype)
 
 
 @WAYS
-@settings(deadline=None, derandomize=True, max_examples=25)
+@examples(25)
 @given(
     size=st.integers(2, 6),
     n=st.sampled_from([0, 1, 5, 4096, 12_289, 30_001]) | st.integers(0, 9000),

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm import wire
@@ -171,7 +172,7 @@ def ring(way, capacity: int, cells: int, readers: int) -> tuple[Outgoing, list[I
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(deadline=None, derandomize=True, max_examples=60)
+@examples(60)
 @given(
     st.lists(st.integers(0, 700) | st.integers(board.INLINE - 2, 4 * board.CELL), max_size=12),
     st.integers(16, 400),

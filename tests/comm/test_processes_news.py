@@ -39,7 +39,7 @@ def test_events_in_quick_succession_go_together_and_in_order(monkeypatch):
     assert sent.empty()
     some.end()
     assert heard(sent) == [b"b", b"c"]
-    some.helper.join(10)
+    some.helper.join(120)
     assert not some.helper.is_alive()
 
 

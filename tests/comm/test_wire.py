@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -50,20 +51,20 @@ def same(a, b):
 
 
 @given(messages)
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_every_message_arrives_as_it_was_sent(message):
     assert same(message, there_and_back(message))
 
 
 @given(messages)
-@settings(deadline=None, max_examples=100)
+@examples(100)
 def test_the_weight_is_the_length_of_the_payload(message):
     frame = pack(message)
     assert frame.nbytes == len(frame.payload())
 
 
 @given(messages)
-@settings(deadline=None, max_examples=100)
+@examples(100)
 def test_copying_equals_sending(message):
     copy, nbytes = copied(message)
     assert same(message, copy)
@@ -205,7 +206,6 @@ def test_ghosts_weigh_but_carry_nothing():
 
 
 @given(st.integers(-(2**95), 2**95), st.floats(allow_nan=False), st.integers(0, 2**60), st.integers(0, 2**60))
-@settings(deadline=None)
 def test_an_envelope_is_read_back(channel, sent, header, payload):
     envelope = Envelope(channel, sent, header, payload, 0.5, 0.75)
     assert len(envelope.to_bytes()) == ENVELOPE

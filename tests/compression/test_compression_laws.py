@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 from compression_zoo import PURE, coin, heavy, updates
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.compression import (
@@ -151,7 +152,7 @@ def test_terngrad_clips_at_its_multiple_of_sigma_and_keeps_a_constant_vector_who
 # ---- rounding ----
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(update=updates, levels=st.sampled_from([1, 10, 127]), bucket=st.sampled_from([0, 5]))
 def test_int8_is_off_by_half_a_step_at_most(update, levels, bucket):
     off = np.abs(error(Int8(levels, bucket), update))
@@ -163,7 +164,7 @@ def test_int8_is_off_by_half_a_step_at_most(update, levels, bucket):
         assert (off[here][largest] == 0).all()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(update=updates)
 def test_stochastic_rounding_is_off_by_less_than_a_step(update):
     m = np.abs(update).max(initial=0)
@@ -201,7 +202,7 @@ def test_every_half_decodes_as_ieee():
 # ---- contractions ----
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(update=updates, fraction=st.sampled_from([0.01, 0.1, 0.5, 1.0]))
 def test_top_k_sends_the_k_largest_and_contracts(update, fraction):
     packet = TopK(fraction).encode(update)
@@ -232,7 +233,7 @@ def test_top_k_is_exact_even_where_its_sample_misleads():
     assert TopK(0.5).encode(x).index.tolist() == truth.tolist()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(update=updates)
 def test_scaled_signs_contract_by_exactly_the_stated_delta(update):
     packet = EFSign().encode(update)
@@ -242,7 +243,7 @@ def test_scaled_signs_contract_by_exactly_the_stated_delta(update):
     np.testing.assert_allclose(np.abs(packet.dense()), size / max(update.size, 1), rtol=ROUNDING)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(update=updates, keep=st.sampled_from([0.01, 0.2, 1.0]))
 def test_an_adaptive_threshold_sends_the_largest_and_contracts(update, keep):
     packet = Threshold(keep=keep).encode(update, coin())

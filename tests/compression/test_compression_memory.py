@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from compression_zoo import PURE, coin, heavy, layered
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.compression import DGC, EFSign, Feedback, Int8, None_, OneBit, RandomK, Strom, Threshold, TopK
@@ -25,7 +26,7 @@ def test_all_sent_plus_unsaid_is_all_produced(compressor):
         assert (np.abs(sent + codec.unsaid - produced) <= allowed).all()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 99))
 def test_sparse_packets_lose_nothing_at_all(seed):
     """Of whole numbers nothing is rounded, so the two sides are equal to the bit."""

@@ -8,7 +8,8 @@ import textwrap
 import numpy as np
 import pytest
 from compression_zoo import ALL, coin, heavy, layered
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.compression import ops
@@ -35,7 +36,7 @@ def test_both_rooms_offer_the_same_functions():
     assert vars(PLAIN).keys() == vars(COMPILED).keys()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(count=st.integers(1, 100), wide=st.integers(1, 10**7), start=st.integers(0, 99))
 def test_strata(count, wide, start):
     start = min(start, count)
@@ -48,7 +49,7 @@ def odd_numbers(size, seed):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")
-@settings(max_examples=50)
+@examples(50)
 @given(size=sizes, seed=seeds)
 def test_halves(size, seed):
     x = odd_numbers(size, seed)
@@ -76,7 +77,7 @@ def test_the_portable_and_the_hardware_way_to_float16_agree():
     np.testing.assert_array_equal(*found)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(size=sizes, seed=seeds, bits=st.integers(1, 8), lo=st.integers(0, 300))
 def test_packing_and_unpacking_from_anywhere(size, seed, bits, lo):
     codes = np.random.default_rng(seed).integers(2**bits, size=size).astype(np.uint8)
@@ -90,7 +91,7 @@ def test_packing_and_unpacking_from_anywhere(size, seed, bits, lo):
     np.testing.assert_array_equal(found, codes[lo:])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     size=sizes, seed=seeds, bucket=st.integers(1, 320), levels=st.sampled_from([1, 7, 127]), stochastic=st.booleans()
 )
@@ -109,7 +110,7 @@ def test_quantising(size, seed, bucket, levels, stochastic):
     same("unquantise", codes, phase, bucket, scales, levels, np.float32(0.3), x, outputs=[6])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(size=sizes, seed=seeds, bound=st.sampled_from([0.0, 1e-3, 1.0, 100.0]))
 def test_selecting(size, seed, bound):
     x = heavy(size, seed)
@@ -126,7 +127,7 @@ def test_selecting(size, seed, bound):
         same("accelerate", x, *numbers, heavy(size, seed + 1), heavy(size, seed + 2), outputs=[4, 5])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(rows=st.integers(0, 40), columns=st.integers(1, 9), seed=seeds)
 def test_signs(rows, columns, seed):
     x = heavy(rows * columns, seed)
@@ -144,7 +145,7 @@ def test_signs(rows, columns, seed):
     same("unmark", codes, seed % columns, *values, np.float32(0.3), x, outputs=[5])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(size=sizes, seed=seeds, levels=st.sampled_from([1, 7, 127]), density=st.sampled_from([0.0, 0.02, 0.5, 1.0]))
 def test_elias(size, seed, levels, density):
     rng = np.random.default_rng(seed)
@@ -158,7 +159,7 @@ def test_elias(size, seed, levels, density):
     np.testing.assert_array_equal(found, codes)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=seeds, size=st.integers(0, 40))
 def test_random_bytes_never_lead_elias_out_of_bounds(seed, size):
     stream = np.random.default_rng(seed).integers(256, size=size).astype(np.uint8)

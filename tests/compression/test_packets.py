@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from compression_zoo import PURE, coin, heavy, layered, updates
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm.wire import pack, unpack
@@ -37,7 +38,7 @@ def packets(update):
         yield compressor, compressor.encode(update, coin())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(update=updates)
 def test_a_packet_comes_back_from_its_bytes(update):
     for compressor, packet in packets(update):
@@ -49,7 +50,7 @@ def test_a_packet_comes_back_from_its_bytes(update):
         np.testing.assert_array_equal(again.dense(), packet.dense(), repr(compressor))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(update=updates, cuts=st.lists(st.integers(0, 70), max_size=4))
 def test_the_parts_of_a_packet_are_the_packet(update, cuts):
     borders = sorted({0, update.size, *(min(c, update.size) for c in cuts)})
@@ -60,7 +61,7 @@ def test_the_parts_of_a_packet_are_the_packet(update, cuts):
         np.testing.assert_array_equal(together, packet.dense(), repr(compressor))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(update=updates, cuts=st.tuples(*[st.integers(0, 70)] * 4))
 def test_a_part_of_a_part_is_a_part(update, cuts):
     a, d = sorted(min(c, update.size) for c in cuts[:2])
@@ -72,7 +73,7 @@ def test_a_part_of_a_part_is_a_part(update, cuts):
         np.testing.assert_array_equal(inner.dense(), packet.dense()[a + b : a + c], repr(compressor))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(update=updates, weight=st.sampled_from([1.0, -1.0, 0.25, 1 / 3]))
 def test_adding_a_packet_is_adding_its_vector_to_the_bit(update, weight):
     start = np.linspace(-1, 1, update.size, dtype=np.float32)

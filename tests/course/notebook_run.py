@@ -10,7 +10,7 @@ import nbformat
 def run(file: Path, note: Path) -> None:
     book = nbformat.read(file, as_version=4)
     client = nbclient.NotebookClient(
-        book, timeout=90, kernel_name="python3", resources={"metadata": {"path": str(file.parent)}}
+        book, timeout=None, kernel_name="python3", resources={"metadata": {"path": str(file.parent)}}
     )
     with client.setup_kernel():
         note.write_text(str(client.km.provisioner.pid))

@@ -17,8 +17,8 @@ HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 MARK = "DLMINI_TEST_RUN"  # in the environment of everything that a notebook starts
-LIMIT = 90  # seconds that a notebook may take on two cores
-GONE = 10  # seconds for processes to notice that their kernel is gone
+HANGS = 600  # seconds after which a notebook will never end; how long it takes is measured by `benchmarks notebooks`
+GONE = 120  # the same for processes that have to notice that their kernel is gone
 
 pytestmark = pytest.mark.notebooks
 
@@ -62,12 +62,12 @@ class Begun:
             self.process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
 
     def ends_and_leaves_nothing_behind(self) -> None:
-        assert self.process.wait(LIMIT) == 0, self.log.read_text(encoding="utf-8")[-4000:]
+        assert self.process.wait(HANGS) == 0, self.log.read_text(encoding="utf-8")[-4000:]
         assert [process.cmdline() for process in left_over(self.mark)] == []
         assert [path.name for path in shared.leftovers() if f"-{self.note.read_text()}-" in path.name] == []
 
 
-@pytest.mark.timeout(4 * LIMIT)
+@pytest.mark.timeout(3 * HANGS)
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_a_notebook_reaches_its_end_and_leaves_nothing_behind(file, tmp_path):
     """With all exercises solved and, on the other core, with none begun."""
@@ -87,7 +87,7 @@ def test_there_is_an_index():
 def test_what_a_notebook_leaves_behind_is_found():
     """The search itself: a process that outlives its parent is seen by its mark."""
     mark = uuid.uuid4().hex
-    held = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', 'import time; time.sleep(60)']))"
+    held = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', 'import time; time.sleep(600)']))"
     parent = subprocess.Popen([sys.executable, "-c", held], env={**os.environ, MARK: mark})
     try:
         while len(found := marked(mark)) < 2:

@@ -3,7 +3,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.data import Dataset, batches, shapes, split_by_label, stream
@@ -19,7 +19,6 @@ def rows(epoch):
     return np.concatenate([batch.x[:, 0, 0, 0] for batch in epoch]).astype(int)
 
 
-@settings(deadline=None)
 @given(n=st.integers(1, 60), data=st.data(), seed=st.integers(0, 2**64), epoch=st.integers(0, 1000))
 def test_an_epoch_holds_every_row_exactly_once(n, data, seed, epoch):
     ranks = data.draw(st.integers(1, n))

@@ -3,7 +3,8 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.data import read_idx
@@ -38,7 +39,7 @@ def test_every_type_of_the_standard_is_read(write, kind, pack):
     np.testing.assert_array_equal(found, np.reshape(NUMBERS, (2, 3)))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(kind=st.sampled_from(list(KINDS)), shape=st.lists(st.integers(0, 4), min_size=1, max_size=4), gz=st.booleans())
 def test_what_is_written_is_what_is_read(tmp_path_factory, kind, shape, gz):
     array = np.random.default_rng(0).integers(-100, 100, shape).astype(NATIVE[kind])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.data import Dataset, shapes, split_by_label, split_by_quantity, split_dirichlet, split_iid
@@ -17,7 +18,7 @@ some_labels = st.lists(st.integers(0, 5), min_size=1, max_size=80).map(np.array)
 
 
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS.keys())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(labels=some_labels, data=st.data(), seed=st.integers(0, 2**32))
 def test_parts_are_disjoint_complete_and_never_empty(split, labels, data, seed):
     parts = data.draw(st.integers(1, len(labels)))
@@ -36,7 +37,6 @@ def test_a_split_depends_on_its_seed_alone(split):
 
 
 @given(n=st.integers(1, 200), data=st.data())
-@settings(deadline=None)
 def test_iid_parts_differ_in_size_by_one_at_most(n, data):
     sizes = [len(part) for part in split_iid(n, data.draw(st.integers(1, n)))]
     assert max(sizes) - min(sizes) <= 1

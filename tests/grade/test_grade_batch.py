@@ -101,7 +101,7 @@ def left_behind(judge):
                 mine.append(process)
         except psutil.Error:
             continue
-    return [p for p in psutil.wait_procs(mine, timeout=20)[1] if p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in psutil.wait_procs(mine, timeout=120)[1] if p.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="an interrupt is a signal")

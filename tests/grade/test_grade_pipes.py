@@ -22,8 +22,8 @@ class Runner:
         ours = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         self.open = {self.stdin, self.child, self.host, *ours.values()}
         process = SimpleNamespace(**{name: SimpleNamespace(fileno=lambda fd=fd: fd) for name, fd in ours.items()})
-        self.pipes = PatientPipes(process, time.monotonic() + 30)
-        self.pipes.turn_to(NONCE, time.monotonic() + 30)
+        self.pipes = PatientPipes(process, time.monotonic() + 120)
+        self.pipes.turn_to(NONCE, time.monotonic() + 120)
 
     def over(self, nonce, code=0, cpu=0.5):
         os.write(self.host, f"\nover {nonce.hex()} {code} {cpu}\n".encode())
@@ -56,7 +56,7 @@ def test_half_a_frame_of_a_dead_child_does_not_spoil_the_next_case(runner):
     runner.over(NONCE)
     with pytest.raises(Over):
         runner.pipes.hear()
-    runner.pipes.turn_to(OTHER, time.monotonic() + 30)
+    runner.pipes.turn_to(OTHER, time.monotonic() + 120)
     os.write(runner.child, frame((OTHER, "answer", 8)))
     assert runner.pipes.hear() == (OTHER, "answer", 8)
 

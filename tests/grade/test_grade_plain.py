@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm.wire import pack
@@ -22,7 +23,7 @@ def back(value):
     return strict(bytearray(data[HEAD.size :]), toc)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.tuples(VALUES, VALUES))
 def test_plain_values_come_through_unchanged(value):
     assert equal(back(value), value)
@@ -37,7 +38,7 @@ def test_arrays_of_numbers_come_through_to_the_bit(dtype, shape):
     assert type(found) is np.ndarray
 
 
-@settings(deadline=None, max_examples=500)
+@examples(500)
 @given(st.binary(max_size=200), st.integers(0, 200))
 def test_any_bytes_are_a_plain_value_or_are_refused(body, toc):
     try:
@@ -47,7 +48,7 @@ def test_any_bytes_are_a_plain_value_or_are_refused(body, toc):
     assert type(found) is tuple
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.tuples(VALUES), st.integers(0, 10_000), st.integers(0, 255))
 def test_a_frame_with_one_wrong_byte_is_a_plain_value_or_is_refused(value, at, byte):
     data = bytearray(frame(value))

@@ -185,7 +185,7 @@ def desk():
 
 def test_the_live_desk_runs_to_its_end_by_itself(desk):
     desk.start()
-    desk.thread.join(60)
+    desk.thread.join(240)
     assert not desk.thread.is_alive()
     assert desk.stage.state == "ended"
     assert [x for x, _ in desk.stage.curves[0]] == [0, 1, 2, 3, 4]
@@ -199,14 +199,14 @@ def test_stop_ends_the_thread_and_start_draws_a_second_curve(desk):
     assert len(desk.stage.curves[0]) <= 2
     desk.choices["speed"].value = 30
     desk.start()
-    desk.thread.join(60)
+    desk.thread.join(240)
     assert [len(curve) for curve in desk.stage.curves][1] == 5
     assert not [t for t in threading.enumerate() if t.name == "lesson"]
 
 
 def test_a_page_that_was_reloaded_is_told_everything(desk):
     desk.start()
-    desk.thread.join(60)
+    desk.thread.join(240)
     said = []
     desk.stage.send = lambda content, buffers=None: said.append(content)
     desk.stage.say_everything()
@@ -231,5 +231,5 @@ def test_an_error_in_a_run_is_told_and_ends_it(desk):
 
     desk.play = broken
     desk.start()
-    desk.thread.join(60)
+    desk.thread.join(240)
     assert "no such points" in desk.stage.text

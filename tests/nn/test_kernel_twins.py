@@ -4,7 +4,8 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from examples import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlmini.nn import ops
@@ -63,7 +64,7 @@ def set_up(case):
     return rng, x, random(rng, (KH, KW, Ci, Co)), random(rng, (Co,)), (case["images"], rows, columns, Co)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(case=convolutions, relu=st.booleans())
 def test_convolution_forward(case, relu):
     rng, x, w, b, shape = set_up(case)
@@ -73,7 +74,7 @@ def test_convolution_forward(case, relu):
     assert_close(ours, truth)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(case=convolutions, gate=st.booleans(), wanted=st.booleans())
 def test_convolution_backward(case, gate, wanted):
     rng, x, w, b, shape = set_up(case)
@@ -90,7 +91,7 @@ def test_convolution_backward(case, gate, wanted):
             assert_close(mine, right)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(case=convolutions, vectors=st.integers(1, 5))
 def test_convolution_with_relu_and_pooling_forward_and_back(case, vectors):
     case = {**case, "stride": 1, "channels": (case["channels"][0], 8 * vectors)}
@@ -114,7 +115,7 @@ pools = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(shape=pools, layout=st.sampled_from(LAYOUTS), seed=st.integers(0, 99))
 def test_pooling_of_any_window_forward_and_back(shape, layout, seed):
     N, H, W, C, size, stride = shape

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.jit import mode
@@ -51,7 +52,7 @@ def twin_arguments(optimizer, size, seed):
 
 @every_optimizer
 @pytest.mark.parametrize("move", [False, True], ids=["step", "move"])
-@settings(deadline=None, derandomize=True, max_examples=15)
+@examples(15)
 @given(size=st.sampled_from([0, 1]) | st.integers(2, 70), seed=st.integers(0, 999))
 def test_kernels_compiled_or_not_equal_their_numpy_twins_to_the_bit(optimizer, move, size, seed):
     arguments = twin_arguments(optimizer, size, seed)

@@ -10,7 +10,7 @@ from dlmini.show import dashboard
 from dlmini.show.dashboard_choices import WHEN, WITH_WHOM, levels, links, offered
 from dlmini.sync import LocalSGD
 
-PATIENCE = 60.0
+PATIENCE = 240.0  # seconds; what has not come by then never will
 
 
 class Picture:

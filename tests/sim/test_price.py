@@ -1,12 +1,12 @@
 """A price is the time of the message-by-message run, bit for bit, and both are the closed forms where these hold."""
 
-import os
 from dataclasses import replace
 from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm import (
@@ -194,7 +194,7 @@ def perform(comm, moves):
 
 
 @given(st.data(), st.sampled_from([2, 3, 4, 5, 8]), st.sampled_from(NETWORKS), st.sampled_from([0.0, 1e-6]))
-@settings(max_examples=5000 if os.environ.get("DLMINI_LONG") else 150)
+@examples(150)
 def test_no_price_differs_from_the_played_time_without_saying_so(data, n, network, overhead):
     cluster = Cluster(network=network, gamma=data.draw(st.sampled_from([0.0, G])), overhead=overhead, speed={0: 0.5})
     priced, played = both(perform, n, cluster, (data.draw(programs(n)),), seed=data.draw(st.integers(0, 99)))
@@ -232,7 +232,7 @@ def test_ordinary_training_is_exact():
 @given(
     st.integers(1, 40), st.sampled_from(SUMS), st.integers(0, 200), st.sampled_from(NETWORKS[:3]), st.integers(0, 99)
 )
-@settings(max_examples=60)
+@examples(60)
 def test_the_compiled_step_is_its_numpy_twin(n, how, length, network, seed):
     cluster = Cluster(network=network, gamma=G, overhead=1e-7, speed={0: 0.3})
     arrive = np.random.default_rng(seed).random(n) * 1e-3
