@@ -117,5 +117,5 @@ def test_bundled_data_keeps_its_licences():
 
 
 def test_greenlets_are_made_in_one_place():
-    """Where they are given a stack that may be looked up; see sim/greenlets.py."""
-    assert [f.name for f in FILES if "greenlet.greenlet" in imports(f)] == ["greenlets.py"]
+    """Where they are given a stack that may be looked up; see sim/engine.py."""
+    assert [f.name for f in FILES if "greenlet.greenlet" in imports(f)] == ["engine.py"]

@@ -14,7 +14,7 @@ from dlmini.comm.control import Control, length
 from dlmini.comm.errors import CommError
 from dlmini.events import Event, Round
 from dlmini.sim.engine import Engine
-from dlmini.sim.meeting import Ticket
+from dlmini.sim.pricing.meeting import Ticket
 
 NAP = 0.02  # seconds between two looks of a simulation that is held
 
@@ -67,7 +67,7 @@ class ControlledEngine(Engine):
             self.control.waits[lane.to] = 0
             events = self.held.pop(lane)
             for _, serial, _, hop, data, nbytes, sent, tail, *where in events:  # one tie for all: they keep their order
-                self.agenda.push(now, (events[0][0], serial, lane, hop, data, nbytes, sent, max(tail, now), *where))
+                self.queue.push(now, (events[0][0], serial, lane, hop, data, nbytes, sent, max(tail, now), *where))
         before, self.outside = self.outside, []
         for ticket, since in before:
             self.control.waits[ticket.rank.rank] = 0

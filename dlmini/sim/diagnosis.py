@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
 from dlmini.comm.errors import CommError, Deadlock, DeadRank, Unreceived, Unserved
-from dlmini.sim.lane import CODE, LASTI, NBYTES, SENT, Lane, Queue
-from dlmini.sim.places import outside, place
+from dlmini.sim.sending import CODE, LASTI, NBYTES, SENT, Lane, Queue
+from dlmini.sim.source_lines import outside, place
 
 
 class Wait(NamedTuple):

@@ -15,11 +15,10 @@ from dlmini.events import Event
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.controlled import ControlledEngine, CutTicket, Obedience
 from dlmini.sim.engine import Engine
-from dlmini.sim.hub import Hub
-from dlmini.sim.lives import Lives
-from dlmini.sim.meeting import Ticket
-from dlmini.sim.places import place
-from dlmini.sim.stream import Played
+from dlmini.sim.lifecycle import Hub, Lifecycle
+from dlmini.sim.posted import Played
+from dlmini.sim.pricing.meeting import Ticket
+from dlmini.sim.source_lines import place
 
 
 class Record(NamedTuple):
@@ -93,9 +92,9 @@ class Simulation:
         self.engine = Engine(*world) if control is None else ControlledEngine(control, *world)
         self.engine.tell, self.engine.played = self._tell, Played
         self.engine.ticket = Ticket if control is None else CutTicket
-        self.lives = Lives(self.engine, program, args)
+        self.lifecycle = Lifecycle(self.engine, program, args)
         self.obedience = control and Obedience(control, self.engine)
-        self.hub = Hub(self.engine, self.lives)
+        self.hub = Hub(self.engine, self.lifecycle)
         for rank in self.engine.ranks:
             rank.spans = on.spans
 
@@ -136,5 +135,5 @@ class Simulation:
         entries = [entry for rank in ranks for entry in rank.ledger.entries()]
         seconds, phases = max(rank.clock for rank in ranks), [rank.phases for rank in ranks]
         return SimResults(
-            self.lives.results, entries, phases, seconds, self.events, self.engine.inexact, self.engine.log
+            self.lifecycle.results, entries, phases, seconds, self.events, self.engine.inexact, self.engine.log
         )

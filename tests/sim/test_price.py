@@ -27,7 +27,9 @@ from dlmini.comm import (
     tree,
 )
 from dlmini.events import PHASES
-from dlmini.sim import Cluster, Simulated, kernels, price, reckon
+from dlmini.sim import Cluster, Simulated, price
+from dlmini.sim.pricing import kernels
+from dlmini.sim.pricing import vectors as reckon
 
 SUMS = (ring, tree, doubling, halving_doubling, naive, Hierarchical(2), Hierarchical(3))
 A, B, G = 1e-4, 1e-8, 3e-9  # latency, seconds per byte, seconds per added byte

@@ -8,26 +8,24 @@ from greenlet import GreenletExit
 
 from dlmini.comm.errors import CommError
 from dlmini.events import Done, Fault
-from dlmini.sim.diagnosis import hopeless
-from dlmini.sim.engine import Engine, Errand
-from dlmini.sim.greenlets import deep_greenlet
-from dlmini.sim.lane import Lane
-from dlmini.sim.rank import NEVER, Rank
-from dlmini.sim.together import Posted
+from dlmini.sim.diagnosis import deadlock, hopeless, unreceived
+from dlmini.sim.engine import Engine, Errand, deep_greenlet
+from dlmini.sim.rank import NEVER, Posted, Rank
+from dlmini.sim.sending import Lane
 
 
 class Died(GreenletExit):
     """Ends a rank's program from inside; not an Exception, so that programs do not catch it."""
 
 
-class Lives:
+class Lifecycle:
     """program(comm, *args) on every rank, as often as it comes back."""
 
     def __init__(self, engine: Engine, program, args: tuple = (), members=None):
         self.engine, self.program, self.args = engine, program, args
         self.results: list = [None] * engine.size
         self.reviews, self.gone = 0, {}  # those who will do nothing any more, in the order of their end
-        engine.lives, engine.ranks = self, [None] * engine.size
+        engine.lifecycle, engine.ranks = self, [None] * engine.size
         for number in members or range(engine.size):
             engine.ranks[number] = Rank(engine, number)
         for rank in engine.strands():
@@ -123,3 +121,56 @@ class Lives:
         rank.clock = max(called, self.engine.time, lost.clock)
         rank._book_time(called, rank.clock, rank.clock)
         return error
+
+
+# ---- the hub: the greenlet that starts, ends and diagnoses ranks. They switch among themselves otherwise ----
+
+
+class Hub:
+    """Runs the lives of all ranks on an engine, at once or step by step, to their end."""
+
+    def __init__(self, engine: Engine, lifecycle: Lifecycle):
+        self.engine, self.lifecycle, self.done = engine, lifecycle, False
+
+    def run(self) -> None:
+        self.engine.running = True
+        while not self.done:
+            self._go(self.engine.next())
+
+    def step(self) -> bool:
+        """Let one event happen: a message reaches a port, or a rank goes on until it waits. False at the end."""
+        self.engine.running = False
+        if not self.done:
+            self._go(self.engine.next(once=True))
+        return not self.done
+
+    def _go(self, thing) -> None:
+        """Let a rank run, and do the errands that it comes back with. Whatever fails ends the run."""
+        try:
+            if thing is not None and type(thing) is not Errand:
+                thing.greenlet.switch()
+            while (errand := self.engine.errand) is not None:
+                self.engine.errand = None
+                self._end() if errand is self.engine.quiet else errand.do()
+        except BaseException:
+            self.close()
+            raise
+
+    def _end(self) -> None:
+        """Nothing can happen any more: either all have finished, or something is wrong."""
+        stuck = [rank for rank in self.engine.strands() if rank.greenlet is not None and not rank.greenlet.dead]
+        if stuck and self.lifecycle.review(always=True):
+            return
+        if stuck:
+            raise deadlock(self.engine, stuck)
+        if (error := unreceived(self.engine)) is not None:
+            raise error
+        self.close()
+
+    def close(self) -> None:
+        """End all programs that still run."""
+        self.done = self.engine.closed = True
+        self.engine.running = False
+        for rank in self.engine.strands():
+            if rank.greenlet is not None and not rank.greenlet.dead:
+                rank.greenlet.throw(GreenletExit)

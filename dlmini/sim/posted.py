@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from dlmini.events import Phases
-from dlmini.sim.engine import Errand
-from dlmini.sim.greenlets import deep_greenlet
-from dlmini.sim.lane import Lane
-from dlmini.sim.rank import Rank
-from dlmini.sim.together import ACTS, Posted
+from dlmini.sim.engine import Errand, deep_greenlet
+from dlmini.sim.rank import ACTS, Posted, Rank
+from dlmini.sim.sending import Lane
 
 
 class Played(Posted):

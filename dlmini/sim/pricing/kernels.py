@@ -1,4 +1,4 @@
-"""One step of a priced collective, compiled. Its readable twin of the same name is in reckon.py.
+"""One step of a priced collective, compiled. Its readable twin of the same name is in vectors.py.
 
 Unlike the house's other kernels it must not reassociate: a price equals the message-by-message run in every bit.
 """

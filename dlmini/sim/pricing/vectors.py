@@ -2,7 +2,7 @@
 
 It makes the very floating-point operations of send, port and receive, in the same order, so that the result equals the
 message-by-message run bit for bit, provided that at every port the plan's messages come in the order of its steps, and
-no more than one per step. Where they do not, `ordered` is False, and alone.py does it message by message.
+no more than one per step. Where they do not, `ordered` is False, and price.py plays it message by message.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from dlmini import jit
 from dlmini.comm.schedules import NOBODY, Plan
-from dlmini.sim.roads import Roads, Way
+from dlmini.sim.pricing.routes import Routes, Way
 
 COMPILED_FROM = 100_000  # messages from which importing Numba pays
 
@@ -38,7 +38,7 @@ class Bill:
         return float(self.clock.max())
 
 
-def reckon(plan: Plan, roads: Roads, arrive, weights: np.ndarray, free, watched: np.ndarray) -> Bill:
+def reckon(plan: Plan, routes: Routes, arrive, weights: np.ndarray, free, watched: np.ndarray) -> Bill:
     """The bill for a plan whose ranks come at `arrive`; `weights[c]` are the bytes of all chunks before chunk c.
 
     Per port, `free` says when it is free and `watched` until when foreign messages may have come there.
@@ -51,7 +51,7 @@ def reckon(plan: Plan, roads: Roads, arrive, weights: np.ndarray, free, watched:
         if step.to is not to:
             if passage is not None:
                 passage.leave()
-            to, passage = step.to, Passage(roads.way(step.to), roads, bill)
+            to, passage = step.to, Passage(routes.way(step.to), routes, bill)
         bill.ordered &= passage.advance(step, weights, move, watched)
         done += n
         if done - n < COMPILED_FROM <= done:
@@ -67,20 +67,20 @@ def reckon(plan: Plan, roads: Roads, arrive, weights: np.ndarray, free, watched:
 class Passage:
     """A way in use: the state of its ports, a column per message, until another way is taken."""
 
-    def __init__(self, way: Way, roads: Roads, bill: Bill):
-        self.way, self.roads, self.bill, self.steps = way, roads, bill, 0
+    def __init__(self, way: Way, routes: Routes, bill: Bill):
+        self.way, self.routes, self.bill, self.steps = way, routes, bill, 0
         bill.free[-1] = bill.last[-1] = -np.inf
         n = len(way.to)
         self.free, self.last = bill.free[way.path], bill.last[way.path]
-        self.per_byte, self.latency = roads.per_byte[way.path], roads.latency[way.path]
+        self.per_byte, self.latency = routes.per_byte[way.path], routes.latency[way.path]
         self.nbytes, *self.scratch = (np.zeros(n) for _ in range(5))
         self.sends = (way.to != NOBODY).astype(float)
 
     def advance(self, step, weights: np.ndarray, move, watched: np.ndarray) -> bool:
         """One step, by `move`: the function below, or its compiled twin. Is everything in order?"""
-        bill, roads, way = self.bill, self.roads, self.way
+        bill, routes, way = self.bill, self.routes, self.way
         ordered = not way.crowded and move(
-            way.source, self.sends, step.lo, step.hi, step.add, weights, roads.gamma, roads.overhead,
+            way.source, self.sends, step.lo, step.hi, step.add, weights, routes.gamma, routes.overhead,
             self.per_byte, self.latency, way.lax, self.free, self.last,
             bill.clock, bill.waiting, bill.communication, bill.compute, self.nbytes, *self.scratch,
         )  # fmt: skip
@@ -101,7 +101,7 @@ class Passage:
 def chosen(compiled: bool):
     if not compiled or jit.mode() == "numpy":
         return advance
-    from dlmini.sim import kernels
+    from dlmini.sim.pricing import kernels
 
     return kernels.advance
 

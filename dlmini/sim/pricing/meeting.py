@@ -18,10 +18,10 @@ from dlmini.comm.schedules.together import added
 from dlmini.comm.wire import copied
 from dlmini.events import Phases
 from dlmini.sim.engine import Engine, Errand
-from dlmini.sim.price import settle
-from dlmini.sim.reckon import Bill
-from dlmini.sim.roads import Roads
-from dlmini.sim.together import Posted
+from dlmini.sim.pricing.price import settle
+from dlmini.sim.pricing.routes import Routes
+from dlmini.sim.pricing.vectors import Bill
+from dlmini.sim.rank import Posted
 
 CHANNELS = {"barrier": BARRIER, "allreduce": ALLREDUCE, "reduce_scatter": REDUCE_SCATTER, "allgather": ALLGATHER}
 
@@ -121,10 +121,10 @@ class Meeting:
 
     def bill(self) -> Bill:
         engine, context = self.engine, self.key[0]
-        if context not in engine.roads:
-            engine.roads[context] = Roads(engine, self.ranks)
+        if context not in engine.routes:
+            engine.routes[context] = Routes(engine, self.ranks)
         arrive = np.array([ticket.begun for ticket in self.tickets])
-        return settle(engine, self.plan, engine.roads[context], arrive, self.weights())
+        return settle(engine, self.plan, engine.routes[context], arrive, self.weights())
 
     def weights(self) -> np.ndarray:
         """Bytes of all chunks before each chunk."""

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 FIRST, POST, LAST = float("-inf"), 4.0, float("inf")
 
 
-class Agenda:
+class EventQueue:
     __slots__ = ("days", "late", "moments", "time", "today")
 
     def __init__(self):

@@ -23,7 +23,7 @@ class Way:
     crowded: bool  # two messages pass the same port
 
 
-class Roads:
+class Routes:
     """The network between the ranks of one group, and their speeds."""
 
     def __init__(self, engine, ranks):

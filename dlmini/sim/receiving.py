@@ -8,7 +8,7 @@ from greenlet import getcurrent
 
 from dlmini.comm.channels import ANY, checked_tag
 from dlmini.comm.errors import Deadlock
-from dlmini.sim.lane import DATA, SENT, Lane, Queue
+from dlmini.sim.sending import DATA, SENT, Lane, Queue
 
 PATIENCE = 10_000  # polls in vain before somebody asks whether anything can still come
 
@@ -90,7 +90,7 @@ class Mailbox:
         if not self.plain:
             self._alive()
         if type(what) is not Lane or what.source.state != "alive":
-            engine.lives.refuse_if_hopeless(self, what)
+            engine.lifecycle.refuse_if_hopeless(self, what)
         self.wants = what
         other = engine.next() if engine.running else engine.pause()
         if other is not self:
@@ -104,7 +104,7 @@ class Mailbox:
 
     def _caught_up(self, time: float, queue: Queue | None) -> bool:
         """True if all that happens until `time` has happened; else let it happen, and let the caller look again."""
-        if self.engine.agenda.time > time or self.settled >= time:
+        if self.engine.queue.time > time or self.settled >= time:
             return True
         self.engine.at(time, self)
         self._wait_for(queue)  # what comes meanwhile may be here even earlier
@@ -116,7 +116,7 @@ class Mailbox:
     def _despair(self) -> None:
         """If all others poll in vain too, wait or have finished, nothing will ever come."""
         self.idle = 0
-        events = self.engine.agenda.events()
+        events = self.engine.queue.events()
         if all(type(e[2]) is type(self) and e[2].idle > PATIENCE // 10 for e in events):
             raise Deadlock(f"rank {self.rank} polls for ever: all others poll, wait or have finished")
 

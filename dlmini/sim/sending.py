@@ -1,7 +1,16 @@
-"""Sending in virtual time."""
+"""Lanes: the way of all messages of one (source, dest, channel), and what lies unread at its end.
+
+A message on its way is a tuple in the event queue, at the moment its first byte reaches the port `ports[hop]`:
+
+    (tie, serial, lane, hop, data, nbytes, sent, tail, code, lasti)
+
+`sent` is when send was called, `tail` the earliest time for the last byte, `code` and `lasti` where in the program.
+What has come but is not yet taken is a letter: (when it is here, number of its landing, lane, message).
+"""
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from sys import _getframe
 
 from greenlet import getcurrent
@@ -9,10 +18,61 @@ from numpy import ndarray
 
 from dlmini.comm.channels import checked_tag
 from dlmini.comm.wire import copied
-from dlmini.sim.agenda import POST
 from dlmini.sim.engine import SHIFT, TIE
-from dlmini.sim.lane import Lane
-from dlmini.sim.places import outside
+from dlmini.sim.event_queue import POST
+from dlmini.sim.source_lines import outside
+
+DATA, NBYTES, SENT, CODE, LASTI = 4, 5, 6, 8, 9
+
+
+SLOTS = "box channel departed dest ends first last latency line origin own per_byte ports queue salt seen source to"
+
+
+class Lane:
+    """From `source` to `dest` (ranks) over `ports`. `last` and `seen` number the last message sent and landed."""
+
+    __slots__ = tuple(SLOTS.split())
+
+    def __init__(self, engine, source, dest, channel: int):
+        self.source, self.dest, self.channel = source, dest, channel
+        self.origin, self.to, self.ends = source.rank, dest.rank, (source.rank, dest.rank, channel)
+        self.line = source.ledger.line(dest.rank, channel)
+        self.box: list[tuple] = []  # letters, in the order of sending
+        self.queue: Queue | None = None
+        self.last, self.seen, self.departed = 0, 0, 0.0
+        self.ports = engine.cluster.network.route(source.rank, dest.rank, engine.size)
+        first = engine.ports[self.ports[0]] if self.ports else None
+        self.own = first is not None and first.owner == source.rank
+        self.first, self.salt = self.ports[0] if self.ports else None, hash((engine.seed, source.rank))
+        self.latency, self.per_byte = (first.latency, first.per_byte) if first else (0.0, 0.0)
+
+    def lost(self, gone) -> object | None:
+        """Who is gone so that nothing can come any more, if anybody: the source, and nothing is under way."""
+        return self.source if self.source in gone and self.last == self.seen else None
+
+
+class Queue(list):
+    """All letters of one channel as a heap, for those who receive from anybody.
+
+    A letter that is taken from its lane by name stays here until it comes up.
+    """
+
+    def __init__(self, channel: int):
+        self.channel = channel
+
+    def attach(self, lane: Lane) -> None:
+        lane.queue = self
+        for letter in lane.box:
+            heappush(self, letter)
+
+    def first(self):
+        """The letter that is here first, or None."""
+        while self and not (self[0][2].box and self[0][2].box[0] is self[0]):
+            heappop(self)
+        return self[0] if self else None
+
+
+# ---- sending in virtual time ----
 
 
 class Outbox:
@@ -53,9 +113,9 @@ class Outbox:
             head = self._departure(lane)
             tie = (hash((lane.salt, head)) >> SHIFT) * TIE + (POST if lane.ports else 0.0)
             event = (tie, serial, lane, 0, data, nbytes, clock, clock, code, lasti)
-        day = engine.agenda.days.get(head)
+        day = engine.queue.days.get(head)
         if day is None:
-            engine.agenda.push(head, event)
+            engine.queue.push(head, event)
         else:
             day.append(event)
         lane.last = serial
