@@ -28,6 +28,7 @@ from dlmini.events import Round
 from dlmini.loop import program
 
 NETWORK, BATCH, WORKERS, ROUNDS = "lenet", 32, 2, 150
+SERVER = "ParameterServer(1)"
 TRIALS, WARM = 7, 10  # interleaved trials of each contender; rounds at the start of each that do not count
 SHARE, FREE, SLOWED = (0.9, 1.0), (0.95, 1.05), (1.0, 1.4)  # floor and aim; 3/2 is what one slow of two workers allows
 
@@ -60,12 +61,13 @@ def rounds_a_second(ends: list[float]) -> float:
 def contenders() -> dict[str, Callable[[], float]]:
     even, server = task(NETWORK, BATCH), ParameterServer(1)
     uneven = Uneven(even.model, even.train, even.test, even.batch)
-    together = {str(topology): topology for topology in (AllReduce(), server, Star(), Gossip())}
-    found = {name: partial(pace, even, topology, BulkSynchronous()) for name, topology in together.items()}
-    found["nobody waits"] = partial(pace, even, server, Asynchronous())
-    found["one slow, all wait"] = partial(pace, uneven, server, BulkSynchronous())
-    found["one slow, nobody waits"] = partial(pace, uneven, server, Asynchronous())
-    return found
+    together = {"AllReduce": AllReduce(), SERVER: server, "Star": Star(), "Gossip": Gossip()}
+    return {
+        **{name: partial(pace, even, topology, BulkSynchronous()) for name, topology in together.items()},
+        "nobody waits": partial(pace, even, server, Asynchronous()),
+        "one slow, all wait": partial(pace, uneven, server, BulkSynchronous()),
+        "one slow, nobody waits": partial(pace, uneven, server, Asynchronous()),
+    }
 
 
 def measured(contest: dict[str, Callable[[], float]]) -> dict[str, float]:
@@ -75,21 +77,11 @@ def measured(contest: dict[str, Callable[[], float]]) -> dict[str, float]:
 
 
 def rows() -> list[dict]:
-    speeds = measured(contenders())
-    case, all_sum, server = f"{NETWORK} b{BATCH}, {WORKERS} workers", str(AllReduce()), str(ParameterServer(1))
-    return [
-        *(
-            row(f"{case}: {name} vs AllReduce", speeds[name], speeds[all_sum], SHARE)
-            for name in map(str, (ParameterServer(1), Star(), Gossip()))
-        ),
-        row(f"{case}: asynchronous vs bulk-synchronous, one server", speeds["nobody waits"], speeds[server], FREE),
-        row(
-            f"{case}, one at half speed: the same",
-            speeds["one slow, nobody waits"],
-            speeds["one slow, all wait"],
-            SLOWED,
-        ),
-    ]
+    speeds, case = measured(contenders()), f"{NETWORK} b{BATCH}, {WORKERS} workers"
+    pairs = [(f"{name} vs AllReduce", name, "AllReduce", SHARE) for name in (SERVER, "Star", "Gossip")]
+    pairs.append(("asynchronous vs bulk-synchronous server", "nobody waits", SERVER, FREE))
+    pairs.append(("the same, one at half speed", "one slow, nobody waits", "one slow, all wait", SLOWED))
+    return [row(f"{case}: {what}", speeds[ours], speeds[peer], goal) for what, ours, peer, goal in pairs]
 
 
 def row(name: str, ours: float, peer: float, goal: tuple[float, float]) -> dict:
