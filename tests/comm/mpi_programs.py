@@ -137,9 +137,9 @@ def aliasing(comm):
 
 def in_parts(comm, part):
     """As if MPI could count only up to `part`: bodies in several messages, long collectives by their schedules."""
-    from dlmini.comm.mpi import mail, native
+    from dlmini.comm.mpi import native, parts
 
-    mail.PART = native.MOST = part
+    parts.MOST = native.MOST = part
     x, right, left = np.arange(10**5), (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     for k in range(3):
         comm.send(right, k * x)
@@ -147,6 +147,55 @@ def in_parts(comm, part):
     found += [comm.bcast(3 * x if comm.rank == 1 else None, root=1), comm.allgather(4 * x)[left], comm.allreduce(x)]
     factors = (0, 1, 2, 3, 4, comm.size)
     return all(np.array_equal(y, k * x) for k, y in zip(factors, found, strict=True))
+
+
+LONG_HEADER = np.dtype([(f"a field whose name is not short at all, number {i}", "u1") for i in range(300)])
+
+
+def all_kinds(comm):
+    """Arrays of every kind, order and size, to a receiver who waits already or who comes later: do all arrive?"""
+    right, left, fine = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size, []
+    for code in ("?", "i1", ">i4", "<u8", "f2", "f4", ">f8", "c8", "g", "S3", "M8[s]", "f4,>i2", LONG_HEADER):
+        for length in (0, 1, 4_000, 20_000, 70_000, 400_000):
+            dtype = np.dtype(code)
+            count = length // dtype.itemsize if length > 1 else length
+            whole = np.random.default_rng([length, count]).integers(0, 2, 2 * count * dtype.itemsize, np.uint8)
+            x = whole.view(dtype)
+            for y in (x, x[::2], x.reshape(2, -1).T, x[1:]):
+                if comm.rank % 2:  # half of the ranks wait first, the others send first
+                    found = comm.recv(left)
+                comm.send(right, y)
+                found = found if comm.rank % 2 else comm.recv(left)
+                fine.append((found.shape, found.dtype, found.tobytes()) == (y.shape, y.dtype, y.tobytes()))
+                fine.append(found.flags.writeable and found.flags.aligned)
+    return len(fine), all(fine)
+
+
+def handed_over(comm, count):
+    """Large letters whose sender waits to be asked for them: how many were taken out of its own memory, and did they
+    come as they were when `send` was called? The sender changes them as soon as it returns."""
+    from dlmini.comm.mpi.mail import Mail
+
+    direct, asked, real = [], Mail._waits, Mail._hand_over
+    Mail._waits = lambda mail, dest: mail.until(lambda: asked(mail, dest))
+    Mail._hand_over = lambda *args: direct.append(1) or real(*args)
+    x, fine = np.zeros(2**19), True
+    for k in range(count):
+        if comm.rank == 0:
+            x[:] = k
+            comm.send(1, x)
+            x[:] = -1
+        else:
+            fine &= bool((comm.recv(0) == k).all())
+    Mail._waits, Mail._hand_over = asked, real
+    return len(direct), fine
+
+
+def initial_environment(comm, names):
+    """Which of these variables mpiexec has handed on to this process, and which it still has."""
+    with open("/proc/self/environ", "rb") as file:
+        handed = {one.split(b"=")[0].decode() for one in file.read().split(b"\0")}
+    return [name in handed for name in names.split(",")], [name in os.environ for name in names.split(",")]
 
 
 def everything(comm, seed):

@@ -41,6 +41,18 @@ def test_what_is_longer_than_mpi_can_count_travels_in_parts():
     assert all(launch(mpi_programs.in_parts, Mpi(3, timeout=LIMIT), (30_001,)))
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_arrays_of_every_kind_and_size_arrive_whoever_comes_first(size):
+    found = launch(mpi_programs.all_kinds, Mpi(size, timeout=LIMIT))
+    assert all(fine and count == 13 * 6 * 4 * 2 for count, fine in found)
+
+
+def test_a_message_is_the_sender_s_again_when_send_returns_also_if_the_receiver_has_waited_for_it():
+    (direct, _), (_, fine) = launch(mpi_programs.handed_over, Mpi(2, timeout=LIMIT), (100,))
+    assert fine
+    assert direct == 100
+
+
 def test_a_run_tells_events_clocks_phases_and_prints(capfd):
     heard = []
     results = launch(mpi_programs.observed, Mpi(3, timeout=LIMIT), (4,), listen=heard.append)

@@ -38,9 +38,12 @@ class MpiComm(Native):
 
     def _take(self, source: int, channel: int) -> tuple[object, float]:
         box = self._mail.boxes[channel][source]
-        self._mail.until(lambda: box[0].here() if box else self._silent(source))
+        if not box:
+            self._mail.until(lambda: box or self._silent(source))
         if not box:
             raise Unserved(deserted(self.rank, source, channel))
+        if box[0].requests:
+            self._mail.finish(source, box[0])
         return box.popleft().open()
 
     def _take_any(self, channel: int) -> tuple[int, object, float]:
@@ -79,6 +82,7 @@ class MpiComm(Native):
                 self._post(other, FINISHED, self.natives)
         self._mail.until(lambda: not self._others())
         self._mail.until(lambda: not self._mail.moving())
+        self._mail.close()
         return {key: n for key, n in self._mail.unread().items() if key[1] != FINISHED}
 
 

@@ -1,19 +1,27 @@
 """Messages over MPI, as buffers: what is sent and not yet taken, what has come and is not yet read.
 
-Channels have more bits than MPI's tags, so MPI moves only two kinds of message, and the mailboxes are kept here:
+Channels have more bits than MPI's tags, so MPI moves only three kinds of message, and the mailboxes are kept here:
 
-    HEAD   envelope, payload, header: a whole letter, if its payload is small
-    BODY   a large payload alone, or a part of it, received straight into the memory that becomes the array
+    HEAD   envelope, payload, header: a whole letter, if it is small
+    BODY   a part of a large payload, received straight into the memory that becomes the array
+    NOW    from the receiver of a large letter back to its sender: I wait for this one, and do nothing else until I
+           have it
 
 MPI keeps the order of messages of one kind between two ranks, so bodies come in the order of their heads.
 
-A send copies its payload once (it is the sender's again when `send` returns) and keeps that copy until MPI has taken
-it. MPI moves bytes only inside its calls: while a rank computes, a large letter from it may stand still.
+A send copies its payload (it is the sender's again when `send` returns) and keeps that copy until MPI has taken it.
+A large one is copied in parts that grow, each on its way at once. If meanwhile the receiver says NOW, the others are
+not copied: the receiver takes them out of the sender's own memory, and `send` returns when it has them. It waits for
+nobody who does not wait for it. MPI moves bytes only inside its calls: while a rank computes, a large letter from it
+may stand still.
+
+The next HEAD comes into a buffer that MPI fills by itself: to look for it is one call, of a fraction of a microsecond.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -21,24 +29,29 @@ from collections.abc import Callable
 import numpy as np
 from mpi4py import MPI
 
-from dlmini.comm import wire
+from dlmini.comm import arrays, wire
+from dlmini.comm.mpi.parts import copied, cut, placed
 
-HEAD, BODY = 1, 2
-SMALL = 1 << 14  # bytes: up to here copying the payload once more is cheaper than a second message
-PART = 1 << 30  # bytes of a body at most: MPI counts in C's int
+HEAD, BODY, NOW = 1, 2, 3
+SMALL = 1 << 14  # bytes: up to here copying a letter once more is cheaper than a second message
 EAGER = 1e-4  # seconds of waiting without a pause between looks
 KEEN, PAUSE = 5e-4, 1e-3  # until then giving the core away between looks; then sleeping, at most so long
 KEEN_MOVING, PAUSE_MOVING = 2e-2, 1e-4  # the same while bytes are under way, which move only when we look
 yield_core = getattr(os, "sched_yield", lambda: time.sleep(0))
 
+# channel (high and low half), time of sending, lengths of payload and header, from whom, its how manieth large one
+ENVELOPE, ASKED = struct.Struct("<qQdQIIQ"), struct.Struct("<QI")
+LOW = 2**64 - 1
+
 
 class Letter:
     """A message that has come, or whose payload is on its way: then `requests` are MPI's promises of its parts."""
 
-    __slots__ = ("header", "order", "payload", "requests", "sent")
+    __slots__ = ("header", "number", "order", "payload", "requests", "sent")
 
-    def __init__(self, order: int, sent: float, header: bytes, payload, requests: list[MPI.Request]):
-        self.order, self.sent, self.header, self.payload, self.requests = order, sent, header, payload, requests
+    def __init__(self, order: int, sent: float, header, payload, requests: list[MPI.Request], number: int):
+        self.order, self.sent, self.header, self.payload = order, sent, header, payload
+        self.requests, self.number = requests, number
 
     def here(self) -> bool:
         while self.requests and self.requests[-1].Test():
@@ -46,64 +59,115 @@ class Letter:
         return not self.requests
 
     def open(self) -> tuple[object, float]:
-        return wire.unpack(self.header, self.payload), self.sent
+        header = bytes(self.header)
+        if plain := arrays.read(header):
+            return np.ndarray(*plain, self.payload), self.sent
+        return wire.unpack(header, self.payload), self.sent
 
 
 class Mail:
     """The letters of one rank."""
 
     def __init__(self, mpi: MPI.Comm):
-        self.mpi, self.fetched, self.status = mpi, 0, MPI.Status()
+        self.mpi, self.rank, self.fetched, self.large = mpi, mpi.rank, 0, 0
         self.going = defaultdict(deque)  # by destination: (request, the bytes it still needs)
         self.coming: list[Letter] = []  # those whose payload is on its way
         self.boxes = defaultdict(lambda: defaultdict(deque))  # by channel, then source: letters in their order
+        self.head, self.next = self._standing(ENVELOPE.size + SMALL, HEAD)
+        self.asked, self.asking = self._standing(ASKED.size, NOW)
+
+    def _standing(self, nbytes: int, kind: int) -> tuple[memoryview, MPI.Prequest]:
+        """A buffer for the next message of a kind, from anybody, and MPI's promise to fill it."""
+        buffer = memoryview(bytearray(nbytes))
+        request = self.mpi.Recv_init([buffer, MPI.BYTE], MPI.ANY_SOURCE, kind)
+        request.Start()
+        return buffer, request
 
     # ---- sending ----
 
     def post(self, dest: int, channel: int, message, sent: float) -> int:
         """Send without waiting; the message's weight."""
-        frame = wire.pack(message)
-        length = sum(map(len, frame.buffers))
-        envelope = wire.Envelope(channel, sent, len(frame.header), length)
-        if dest == self.mpi.rank:
-            self._file(dest, envelope, frame.header, frame.payload(), [])
-        elif length <= SMALL:
-            self._start(dest, HEAD, b"".join([envelope.to_bytes(), *frame.buffers, frame.header]))
+        header = arrays.header_of(message)
+        if header is not None:
+            buffers, length = (message,), message.nbytes
+            weight = length
         else:
-            self._start(dest, HEAD, envelope.to_bytes() + frame.header)
-            for part in parts(frame.payload()):
-                self._start(dest, BODY, part)
-        return frame.nbytes
+            header, buffers, weight = wire.pack(message)
+            length = sum(map(len, buffers))
+        if dest == self.rank:
+            self._file(dest, channel, sent, header, bytearray().join(buffers), [])
+            return weight
+        self.large += length + len(header) > SMALL
+        envelope = ENVELOPE.pack(channel >> 64, channel & LOW, sent, length, len(header), self.rank, self.large)
+        if length + len(header) <= SMALL:
+            self._start(dest, HEAD, b"".join((envelope, *buffers, header)))
+        else:
+            self._start_large(dest, envelope, header, buffers)
+        return weight
 
-    def _start(self, dest: int, kind: int, data: bytes | memoryview) -> None:
-        going = self.going[dest]
-        going.append((self.mpi.Isend([data, MPI.BYTE], dest, kind), data))
-        forget_taken(going)
+    def _start_large(self, dest: int, envelope: bytes, header: bytes, buffers) -> None:
+        if len(header) <= SMALL:
+            self._start(dest, HEAD, envelope + header)
+        else:
+            self._start(dest, HEAD, envelope)
+            self._start(dest, BODY, header)
+        left = deque(cut(buffers[0] if len(buffers) == 1 else bytearray().join(buffers)))
+        while left and not self._waits(dest):
+            self._start(dest, BODY, copied(left.popleft()))
+        if left:
+            self._hand_over(dest, left)
+
+    def _waits(self, dest: int) -> bool:
+        """Does the receiver of my last large letter wait for it, and for nothing else?"""
+        while self.asking.Test():
+            number, who = ASKED.unpack(self.asked)
+            self.asking.Start()
+            if (number, who) == (self.large, dest):
+                return True
+        return False
+
+    def _hand_over(self, dest: int, left: deque) -> None:
+        """The sender's memory itself, to one who takes it now."""
+        requests = [self.mpi.Isend([part, MPI.BYTE], dest, BODY) for part in left]
+        self.until(lambda: MPI.Request.Testall(requests))
+
+    def _start(self, dest: int, kind: int, data) -> None:
+        going, request = self.going[dest], self.mpi.Isend([data, MPI.BYTE], dest, kind)
+        if going or not request.Test():
+            going.append((request, data))
+            forget_taken(going)
 
     # ---- receiving ----
 
     def fetch(self) -> bool:
         """Take in one letter, if one is there."""
-        found = self.mpi.Improbe(MPI.ANY_SOURCE, HEAD, self.status)
-        if found is None:
+        if not self.next.Test():
             return False
-        source, head = self.status.source, bytearray(self.status.Get_count(MPI.BYTE))
-        found.Recv([head, MPI.BYTE])
-        envelope, rest = wire.Envelope.from_bytes(head), memoryview(head)[wire.ENVELOPE :]
-        inside = len(rest) - envelope.header
-        payload, header, requests = rest[:inside], bytes(rest[inside:]), []
-        if inside < envelope.payload:
-            payload = np.empty(envelope.payload, np.uint8)
-            requests = [self.mpi.Irecv([part, MPI.BYTE], source, BODY) for part in parts(payload)]
-        self._file(source, envelope, header, payload, requests)
+        high, low, sent, length, size, source, number = ENVELOPE.unpack_from(self.head)
+        channel, rest = (high << 64) + low, self.head[ENVELOPE.size :]
+        if length + size <= SMALL:
+            header, payload, requests = bytes(rest[length : length + size]), bytearray(rest[:length]), []
+            self.next.Start()
+        else:
+            header, payload = bytearray(rest[:size] if size <= SMALL else size), placed(length, 0)
+            self.next.Start()
+            requests = [self.mpi.Irecv([header, MPI.BYTE], source, BODY)] if size > SMALL else []
+            requests += [self.mpi.Irecv([part, MPI.BYTE], source, BODY) for part in cut(payload)]
+        self._file(source, channel, sent, header, payload, requests, number)
         return True
 
-    def _file(self, source: int, envelope: wire.Envelope, header: bytes, payload, requests: list[MPI.Request]) -> None:
-        letter = Letter(self.fetched, envelope.sent, header, payload, requests)
+    def _file(self, source: int, channel: int, sent: float, header, payload, requests, number: int = 0) -> None:
+        letter = Letter(self.fetched, sent, header, payload, requests, number)
         self.fetched += 1
-        self.boxes[envelope.channel][source].append(letter)
+        self.boxes[channel][source].append(letter)
         if requests:
             self.coming.append(letter)
+
+    def finish(self, source: int, letter: Letter) -> None:
+        """Wait until all of it is here, and let the sender know that somebody waits."""
+        if len(letter.requests) > 1:  # else it is on its way already
+            self._start(source, NOW, ASKED.pack(letter.number, self.rank))
+        self.until(letter.here)
 
     def here(self, channel: int) -> list[int]:
         """The sources from which a letter is here, first come first."""
@@ -114,6 +178,15 @@ class Mail:
         """(source, channel): how many letters."""
         boxes = ((source, channel, box) for channel, found in self.boxes.items() for source, box in found.items())
         return {(source, channel): len(box) for source, channel, box in boxes if box}
+
+    def close(self) -> None:
+        """No message will come any more: MPI lets go of the buffers."""
+        while self.asking.Test():  # what was asked too late
+            self.asking.Start()
+        for request in (self.next, self.asking):
+            request.Cancel()
+            request.Wait()
+            request.Free()
 
     # ---- waiting ----
 
@@ -144,11 +217,6 @@ class Mail:
             forget_taken(going)
         self.coming = [letter for letter in self.coming if not letter.here()]
         return bool(self.coming) or any(self.going.values())
-
-
-def parts(payload: bytearray | np.ndarray) -> list[memoryview]:
-    view = memoryview(payload)
-    return [view[at : at + PART] for at in range(0, len(view), PART)]
 
 
 def forget_taken(going: deque) -> None:
