@@ -8,14 +8,16 @@ run.result().accuracy
 
 from __future__ import annotations
 
+import atexit
 import threading
 import warnings
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from dlmini.aside import ROOM, Aside, Job
+from dlmini.background import ROOM, Background, Job
 from dlmini.checkpoints import Checkpoints, memories
 from dlmini.checks import piece, real, refuse, whole
 from dlmini.comm.errors import CommError
@@ -29,6 +31,8 @@ from dlmini.topology import consensus_distance
 
 REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
 STOPPED = "somebody stopped it"
+PATIENCE = 30.0  # seconds for runs to end when Python does
+_going: weakref.WeakSet[Run] = weakref.WeakSet()
 
 
 class Stopped(Exception):
@@ -40,8 +44,8 @@ class Run:
 
     `events` are those so far, in an order that is the same for all who look, at whatever time (history.py): Measured
     follows what was told before its snapshot, and comes before all that was told after it. Weights are forgotten as
-    soon as they were tried. Ranks never wait for that (aside.py); so on real machines they may have gone on for a while
-    when a look ends the run, and what they told meanwhile is left out. In virtual time a look takes no time at all.
+    soon as they were tried. Ranks never wait for that (background.py); so on real machines they may have gone on for a
+    while when a look ends the run, and what they told meanwhile is left out. In virtual time a look takes no time.
     """
 
     def __init__(
@@ -61,11 +65,12 @@ class Run:
         self.until, self.patience, self.control = until, patience, control
         self.before = memories(resume, on.size, recipe, task) if resume else None
         self.checkpoints = Checkpoints(folder, on.size, recipe, task) if folder else None
-        self.history, self._aside = History(remember), Aside(at_once=getattr(on, "virtual", False))
+        self.history, self._background = History(remember), Background(at_once=getattr(on, "virtual", False))
         self._shown = {}  # round -> the weights that workers have shown, by rank
         self.measured, self.why, self.weights, self._best = [], "", task.initial(recipe.seed), 0
         self._stop, self._enough, self._outcome, self._error = threading.Event(), threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
+        _going.add(self)
         self._thread.start()
 
     @property
@@ -82,7 +87,7 @@ class Run:
         except BaseException as raised:  # handed to whoever asks for the result
             error = raised
         try:
-            self._aside.finish(drop=error is not None)  # who stops a run, or breaks it, does not wait for looks
+            self._background.finish(drop=error is not None)  # who stops a run, or breaks it, does not wait for looks
         except BaseException as raised:
             error = raised
         self.history.close()
@@ -107,13 +112,13 @@ class Run:
         """Every event passes here, in the background. Nothing here takes long."""
         if isinstance(event, Checkpoint):
             if self.checkpoints is not None:
-                self._aside.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
+                self._background.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
         elif isinstance(event, Snapshot):
             self._look(event)
         else:
             self.history.add(event)
         last = isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1  # all is done anyway
-        if self._enough.is_set() or self._aside.error or (self._stop.is_set() and not last):
+        if self._enough.is_set() or self._background.error or (self._stop.is_set() and not last):
             self.why = self.why or STOPPED
             raise Stopped
 
@@ -125,7 +130,7 @@ class Run:
             del self._shown[event.t]
             shown = [found[rank] for rank in sorted(found)]  # whoever came last: the same mean, to the bit
             place = self.history.reserve()
-            self._aside.give(
+            self._background.give(
                 Job(lambda: self._try(shown, event, place), nbytes(shown), lambda: self.history.fill(place))
             )
         elif len(self._shown) > 1 and sum(nbytes(found.values()) for found in self._shown.values()) > ROOM:
@@ -194,6 +199,16 @@ class Run:
         return self._outcome
 
 
+@atexit.register
+def end_runs() -> None:
+    """When Python ends, so do its runs, before their threads are cut off: greenlets cut off would abort the process."""
+    going = [run for run in _going if not run.over]
+    for run in going:
+        run.stop()
+    for run in going:
+        run._thread.join(PATIENCE)
+
+
 def joined(recipe: Recipe) -> Recipe:
     """The recipe of workers that have all joined already."""
     return replace(recipe, sync=replace(recipe.sync, warm_start=0)) if recipe.sync.warm_start else recipe
@@ -225,7 +240,7 @@ def train(
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
     """
-    check_asked(task, recipe, on, until, patience, folder, resume)
+    check_asked(task, recipe, on, until, patience, folder, resume, remember)
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
     recipe.check(on.size)
@@ -234,7 +249,7 @@ def train(
     return Run(task, recipe, on, until, patience, folder, resume, control, remember)
 
 
-def check_asked(task, recipe, on, until, patience, folder, resume) -> None:
+def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> None:
     """Refuse what `train` cannot do, before anything is started."""
     piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
     piece(recipe, "recipe", ("sync", "topology", "rounds"), "a Recipe(...)")
@@ -242,6 +257,7 @@ def check_asked(task, recipe, on, until, patience, folder, resume) -> None:
     if until is not None:
         real(until, "until", above=0, most=1, hint="a test accuracy")
     whole(patience, "patience", 0, hint="looks at the test set")
+    whole(remember, "remember", 1, hint="events")
     for name, path in (("folder", folder), ("resume", resume)):
         if path is not None and not (isinstance(path, str | Path) and str(path)):
             refuse(TypeError, name, path, "a path, or None")

@@ -1,6 +1,8 @@
 """`train`: a run in the background that can be watched, stopped, and kept."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -80,3 +82,22 @@ def test_an_outcome_is_kept_as_plain_files(task, tmp_path):
     np.testing.assert_array_equal(np.load(folder / "weights.npy"), outcome.weights)
     with pytest.raises(FileExistsError):
         outcome.save(folder)
+
+
+ENDLESS = """
+from dlmini import *
+sets = blobs(96, seed=1), blobs(48, seed=2)
+run = train(Classify(Model([Dense(3)], sets[0].shape), *sets, batch=8), Recipe(rounds=10**7), {on})
+next(iter(run))
+{last}
+"""
+
+
+@pytest.mark.parametrize("on", ["Simulated(3)", "Processes(2)"])
+@pytest.mark.parametrize(("last", "code"), [("raise SystemExit(3)", 3), ("1 / 0", 1), ("del run", 0)])
+def test_python_ends_well_while_a_run_goes_on(on, last, code):
+    done = subprocess.run(
+        [sys.executable, "-c", ENDLESS.format(on=on, last=last)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "terminate" not in done.stderr

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dlmini import SGD, Classify, Dense, Flatten, Model, blobs
-from dlmini.aside import Aside, Job
+from dlmini.background import Background, Job
 from dlmini.comm.launch import launch
 from dlmini.comm.processes import Processes
 from dlmini.events import Checkpoint, Done, Fault, Measured, Phases, Round, Served, Snapshot, Span, Spread
@@ -111,19 +111,19 @@ def test_a_reader_that_keeps_up_sees_every_event_of_a_long_run_once():
 
 
 def test_jobs_are_done_in_order_and_what_they_raise_is_raised_at_the_end():
-    aside, done = Aside(at_once=False), []
+    aside, done = Background(at_once=False), []
     for i in range(50):
         aside.give(Job(lambda i=i: done.append(i), 1))
     aside.finish()
     assert done == list(range(50))
-    aside = Aside(at_once=False)
+    aside = Background(at_once=False)
     aside.give(Job(lambda: 1 / 0, 1))
     with pytest.raises(ZeroDivisionError):
         aside.finish()
 
 
 def test_when_too_much_waits_looks_are_passed_over_evenly_and_the_newest_stays():
-    aside, go, done, skipped = Aside(at_once=False, room=50), threading.Event(), [], []
+    aside, go, done, skipped = Background(at_once=False, room=50), threading.Event(), [], []
     aside.give(Job(lambda: go.wait(60), 0))
     for i in range(100):  # nobody waits here: the first job lasts until all are given
         aside.give(Job(lambda i=i: done.append(i), 10, lambda i=i: skipped.append(i)))
@@ -135,7 +135,7 @@ def test_when_too_much_waits_looks_are_passed_over_evenly_and_the_newest_stays()
 
 
 def test_at_a_sudden_end_looks_are_dropped_and_checkpoints_written():
-    aside, go, done = Aside(at_once=False), threading.Event(), []
+    aside, go, done = Background(at_once=False), threading.Event(), []
     aside.give(Job(lambda: go.wait(60), 0))
     for i in range(10):
         aside.give(Job(lambda i=i: done.append(i), 1, (lambda: None) if i % 2 else None))
@@ -145,7 +145,7 @@ def test_at_a_sudden_end_looks_are_dropped_and_checkpoints_written():
 
 
 def test_what_must_be_done_makes_its_giver_wait_and_is_done():
-    aside, done = Aside(at_once=False, room=5), []
+    aside, done = Background(at_once=False, room=5), []
     for i in range(30):
         aside.give(Job(lambda i=i: done.append(i), 4))
         assert i - len(done) <= 3

@@ -42,7 +42,7 @@ class Switchboard:
 
     def open(self, wanted: Callable[[], bool]) -> None:
         for door in self.doors:
-            self._aside(self._take_calls, door, wanted)
+            self._background(self._take_calls, door, wanted)
 
     def _aside(self, what: Callable, *args) -> None:
         thread = threading.Thread(target=what, args=args, daemon=True)
@@ -58,7 +58,7 @@ class Switchboard:
                     link = door.accept()[0]
                     self._make_room()
                     self.callers[link] = None
-                    self._aside(self._hear, link)
+                    self._background(self._hear, link)
 
     def _make_room(self) -> None:
         """Hang up on the oldest caller, if there are too many who have not shown the key."""

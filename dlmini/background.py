@@ -18,7 +18,7 @@ class Job(NamedTuple):
     skip: Callable[[], None] | None = None
 
 
-class Aside:
+class Background:
     """Jobs, done in their order by a thread of their own; where time is virtual (`at_once`), before `give` returns.
 
     Whoever gives one does not wait. When jobs come faster than they are done and more than `room` bytes wait, every
@@ -39,7 +39,7 @@ class Aside:
             self._jobs.append(job)
             self._skip_some()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="dlmini aside", daemon=True)
+                self._thread = threading.Thread(target=self._work, name="dlmini background", daemon=True)
                 self._thread.start()
             self._change.notify_all()
             self._change.wait_for(lambda: self.error or len(self._jobs) < 2 or self._waiting() <= self.room)
