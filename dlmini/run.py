@@ -257,7 +257,7 @@ def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> 
     if until is not None:
         real(until, "until", above=0, most=1, hint="a test accuracy")
     whole(patience, "patience", 0, hint="looks at the test set")
-    whole(remember, "remember", 1, hint="events")
+    whole(remember, "remember", 1, hint="rounds, pushes and spans whose events are kept")
     for name, path in (("folder", folder), ("resume", resume)):
         if path is not None and not (isinstance(path, str | Path) and str(path)):
             refuse(TypeError, name, path, "a path, or None")

@@ -342,6 +342,7 @@ ROWS = {
         "folder": only(None),
         "resume": only(None),
         "control": only(None),
+        "remember": whole(50_000),
     },
     "check": {"word": only(None), "seed": only(0), "folder": only(None)},
     "law_card": {
