@@ -22,7 +22,7 @@ from dlmini.recipe import Recipe
 from dlmini.written import read, write
 
 FORMAT, VERSION = "dlmini checkpoint", 2  # version 1 had no header, and knew no tasks
-MAY_DIFFER = ("rounds", "look", "everyone", "keep")
+MAY_DIFFER = ("rounds", "evaluate_every", "all_workers", "checkpoint_every")
 NAME = re.compile(r"round-(\d+)\.npz")
 
 
@@ -39,7 +39,12 @@ class Checkpoints:
 
     def __init__(self, folder, size: int, recipe: Recipe, task):
         self.folder, self.size, self.parts = Path(folder), size, {}
-        said = {"format": FORMAT, "version": VERSION, "size": size, "recipe": written(recipe) if recipe.keep else ""}
+        said = {
+            "format": FORMAT,
+            "version": VERSION,
+            "size": size,
+            "recipe": written(recipe) if recipe.checkpoint_every else "",
+        }
         self.said = said | {"task": fingerprint(task, size, recipe)}
         self.folder.mkdir(parents=True, exist_ok=True)
         files.demand_place(self.folder / "round-000000.npz")
@@ -62,9 +67,11 @@ def written(recipe: Recipe) -> str:
         text = write(recipe)
         same = read(text) == recipe
     except ValueError as error:
-        raise ValueError(f"no run could go on from a checkpoint of this recipe: {error}; or leave keep= out") from error
+        raise ValueError(
+            f"no run could go on from a checkpoint of this recipe: {error}; or leave checkpoint_every= out"
+        ) from error
     if not same:
-        raise ValueError(f"{recipe} is read back from a checkpoint as {read(text)}; leave keep= out")
+        raise ValueError(f"{recipe} is read back from a checkpoint as {read(text)}; leave checkpoint_every= out")
     return text
 
 
@@ -138,7 +145,9 @@ def candidates(place) -> list[Path]:
     else:
         ordered = [place] if place.exists() else []
     if not ordered:
-        raise FileNotFoundError(f"there is no checkpoint in {place}; train with Recipe(keep=...) and folder= first")
+        raise FileNotFoundError(
+            f"there is no checkpoint in {place}; train with Recipe(checkpoint_every=...) and folder= first"
+        )
     return ordered
 
 

@@ -36,7 +36,7 @@ def ten(steps: int, optimizer, looks: int = 8, seed: int = 0) -> dict[int, Recip
     for number, (period, way) in enumerate(choices, 1):
         rounds = max(1, steps // period)
         look = max(1, rounds // looks)
-        terms = {"optimizer": optimizer, "rounds": rounds, "look": look, "everyone": True, "seed": seed}
+        terms = {"optimizer": optimizer, "rounds": rounds, "evaluate_every": look, "all_workers": True, "seed": seed}
         recipes[number] = Recipe(sync=LocalSGD(period), **terms, **way)
     return recipes
 

@@ -45,9 +45,9 @@ def work(comm, task, recipe, before=None):
             packet.add_to(unsaid, -1.0)  # what compression kept back
         w = topology.exchange(comm, Turn(t, start, w, packet, mixed, compression.summable), outer)  # 3. talk
         comm.emit(Round(t, loss, packet.nbytes))  # 4. tell the notebook
-        if recipe.looks_after(t, comm.rank):
+        if recipe.evaluates_after(t, comm.rank):
             comm.emit(Snapshot(t, w))
-        if recipe.keeps_after(t):
+        if recipe.checkpoints_after(t):
             comm.emit(Checkpoint(t, arrays(memory)))
     return w - late if sync.late else w
 

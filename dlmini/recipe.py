@@ -28,9 +28,9 @@ class Recipe:
     optimizer: object = field(default_factory=lambda: SGD(0.05))
     outer: object = None
     rounds: int = 100
-    look: int = 0  # every so many rounds worker 0 shows its weights; 0: only after the last
-    everyone: bool = False  # all workers show them: how far apart they are is seen, and their mean is what is tried
-    keep: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
+    evaluate_every: int = 0  # every so many rounds worker 0 shows its weights; 0: only after the last
+    all_workers: bool = False  # all workers show them: how far apart they are is seen, and their mean is what is tried
+    checkpoint_every: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None
 
@@ -40,8 +40,12 @@ class Recipe:
         if self.outer is not None:
             check_piece(self, "outer", PIECES["optimizer"][1], "optimizer")
         settle(self, rounds=whole(self.rounds, "rounds", 1), seed=whole(self.seed, "seed", 0))
-        settle(self, look=whole(self.look, "look", 0), keep=whole(self.keep, "keep", 0))
-        settle(self, everyone=truth(self.everyone, "everyone"))
+        settle(
+            self,
+            evaluate_every=whole(self.evaluate_every, "evaluate_every", 0),
+            checkpoint_every=whole(self.checkpoint_every, "checkpoint_every", 0),
+        )
+        settle(self, all_workers=truth(self.all_workers, "all_workers"))
         if self.feedback is not None:
             settle(self, feedback=truth(self.feedback, "feedback"))
 
@@ -61,14 +65,14 @@ class Recipe:
         """What a compressor draws its chances from; where it must, the same on all ranks."""
         return np.random.default_rng([self.seed, EVERYBODY if self.compression.shared_coin else rank, t, ENCODE])
 
-    def looks_after(self, t: int, worker: int = 0) -> bool:
+    def evaluates_after(self, t: int, worker: int = 0) -> bool:
         """Whether a worker shows its weights after round t."""
-        due = t == self.rounds - 1 or (self.look > 0 and (t + 1) % self.look == 0)
-        return due and (worker == 0 or self.everyone)
+        due = t == self.rounds - 1 or (self.evaluate_every > 0 and (t + 1) % self.evaluate_every == 0)
+        return due and (worker == 0 or self.all_workers)
 
-    def keeps_after(self, t: int) -> bool:
+    def checkpoints_after(self, t: int) -> bool:
         """Whether ranks give away what they remember after round t; not while worker 0 learns alone."""
-        return self.keep > 0 and (t + 1) % self.keep == 0 and t >= self.sync.warm_start
+        return self.checkpoint_every > 0 and (t + 1) % self.checkpoint_every == 0 and t >= self.sync.warm_start
 
     def steps(self, first: int, end: int) -> int:
         """Steps of a worker in rounds [first, end)."""
@@ -146,9 +150,12 @@ def objections(recipe: Recipe, size: int):
         )
     if recipe.outer is not None and not sync.local:
         yield "an outer optimiser acts after local steps: use LocalSGD or Downpour with it, or drop it"
-    if recipe.keep > recipe.rounds:
-        yield f"keep={recipe.keep} never comes in {recipe.rounds} rounds; keep more often"
-    if recipe.keep and not sync.fetches(recipe.keep - 1):
-        yield f"keep={recipe.keep}: memories are kept when workers fetch; take a multiple of the rounds between fetches"
+    if recipe.checkpoint_every > recipe.rounds:
+        yield f"checkpoint_every={recipe.checkpoint_every} never comes in {recipe.rounds} rounds; keep one more often"
+    if recipe.checkpoint_every and not sync.fetches(recipe.checkpoint_every - 1):
+        yield (
+            f"checkpoint_every={recipe.checkpoint_every}: memories are kept when workers fetch; take a multiple of the "
+            "rounds between fetches"
+        )
     if sync.warm_start >= recipe.rounds:
         yield f"warm_start={sync.warm_start} leaves no round of {recipe.rounds} for the other workers; take fewer"

@@ -126,7 +126,7 @@ class Run:
         """Let what worker 0 shows be tried; where everyone does, the mean of all, once the last has come."""
         found = self._shown.setdefault(event.t, {})
         found[event.rank] = event.weights
-        if len(found) == (self.recipe.workers(self.on.size) if self.recipe.everyone else 1):
+        if len(found) == (self.recipe.workers(self.on.size) if self.recipe.all_workers else 1):
             del self._shown[event.t]
             shown = [found[rank] for rank in sorted(found)]  # whoever came last: the same mean, to the bit
             place = self.history.reserve()
@@ -141,8 +141,8 @@ class Run:
         if self._enough.is_set():
             return
         stamp = {"rank": event.rank, "at": event.at}
-        news = [Spread(event.t, consensus_distance(shown), **stamp)] if self.recipe.everyone else []
-        weights = np.mean(shown, axis=0) if self.recipe.everyone else shown[0]
+        news = [Spread(event.t, consensus_distance(shown), **stamp)] if self.recipe.all_workers else []
+        weights = np.mean(shown, axis=0) if self.recipe.all_workers else shown[0]
         found = self.task.evaluate(weights)
         self.weights = weights
         self.measured.append(Measured(event.t, found["loss"], found["accuracy"], **stamp))
@@ -233,10 +233,11 @@ def train(
 ) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`.
 
-    It ends after recipe.rounds, or after so many `epochs`; or, at a look (recipe.look), when the test accuracy has
-    reached `until`; or when the test loss has not fallen for `patience` looks. Every look is tried, in order; on real
-    machines some are passed over if ranks are so much faster than looks that 256 MB of weights wait.
-    With Recipe(keep=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a folder's newest.
+    It ends after recipe.rounds, or after so many `epochs`; or, when weights are tried (recipe.evaluate_every) and the
+    test accuracy has reached `until`; or when the test loss has not fallen for `patience` trials. Trials are made in
+    order; on real machines some are passed over if ranks are so much faster that 256 MB of weights wait.
+    With Recipe(checkpoint_every=k) checkpoints go to `folder` every k rounds; `resume` goes on from one, or from a
+    folder's newest.
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
     """
@@ -261,7 +262,12 @@ def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> 
     for name, path in (("folder", folder), ("resume", resume)):
         if path is not None and not (isinstance(path, str | Path) and str(path)):
             refuse(TypeError, name, path, "a path, or None")
-    if recipe.keep and folder is None and resume is None:
-        raise ValueError(f"keep={recipe.keep} makes checkpoints, but there is no place for them; give train a folder=")
-    if folder is not None and not recipe.keep:
-        raise ValueError(f"folder={str(folder)!r} is for checkpoints, but none are made; give Recipe(keep=...) rounds")
+    if recipe.checkpoint_every and folder is None and resume is None:
+        raise ValueError(
+            f"checkpoint_every={recipe.checkpoint_every} makes checkpoints, but there is no place for them; "
+            "give train a folder="
+        )
+    if folder is not None and not recipe.checkpoint_every:
+        raise ValueError(
+            f"folder={str(folder)!r} is for checkpoints, but none are made; give Recipe(checkpoint_every=...) rounds"
+        )

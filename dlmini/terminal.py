@@ -52,7 +52,7 @@ def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
     workers = place.size - topology.servers
     per_epoch = max(1, len(sets[0]) // workers // batch // sync.period(10**9))
     rounds = max(1, epochs * per_epoch)
-    recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, look=per_epoch, seed=seed)
+    recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, evaluate_every=per_epoch, seed=seed)
     say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
     run = start_run(Classify(model, *sets, batch), recipe, place)
     watch(run, Board(rounds))

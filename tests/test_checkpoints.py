@@ -36,7 +36,7 @@ def place(pieces, workers=3):
 
 @pytest.mark.parametrize("pieces", CASES.values(), ids=CASES)
 def test_a_resumed_run_ends_with_the_same_bits(task, pieces, tmp_path):
-    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 12, "keep": 4, **pieces})
+    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 12, "checkpoint_every": 4, **pieces})
     whole = train(task, recipe, place(pieces), folder=tmp_path).result()
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"round-{t:06}.npz" for t in (4, 8, 12)]
     for name in ("round-000004.npz", "round-000008.npz"):
@@ -47,7 +47,7 @@ def test_a_resumed_run_ends_with_the_same_bits(task, pieces, tmp_path):
 @pytest.mark.parametrize("pieces", WITHOUT_ORDER.values(), ids=WITHOUT_ORDER)
 def test_methods_without_an_order_meet_for_a_checkpoint_and_go_on_from_it(task, pieces, tmp_path):
     """What order pushes come in depends on the clock, which begins anew; all else is as it was."""
-    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 12, "keep": 4, **pieces})
+    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 12, "checkpoint_every": 4, **pieces})
     whole = train(task, recipe, place(pieces), folder=tmp_path).result()
     resumed = train(task, recipe, place(pieces), resume=tmp_path / "round-000008.npz").result()
     before = task.evaluate(task.initial(0))["loss"]
@@ -56,14 +56,14 @@ def test_methods_without_an_order_meet_for_a_checkpoint_and_go_on_from_it(task, 
 
 
 def test_real_processes_resume_what_virtual_ones_began(task, tmp_path):
-    recipe = Recipe(optimizer=Momentum(0.05), compression=TopK(0.1), rounds=8, keep=4)
+    recipe = Recipe(optimizer=Momentum(0.05), compression=TopK(0.1), rounds=8, checkpoint_every=4)
     whole = train(task, recipe, Simulated(2), folder=tmp_path).result()
     resumed = train(task, recipe, Processes(2), resume=tmp_path / "round-000004.npz").result()
     np.testing.assert_array_equal(resumed.weights, whole.weights)
 
 
 def test_a_checkpoint_is_resumed_for_more_rounds(task, tmp_path):
-    recipe = Recipe(optimizer=Momentum(0.05), rounds=8, keep=2, look=1)
+    recipe = Recipe(optimizer=Momentum(0.05), rounds=8, checkpoint_every=2, evaluate_every=1)
     run = train(task, recipe, Simulated(2), folder=tmp_path)
     longer = Recipe(optimizer=Momentum(0.05), rounds=20)
     run.result()
@@ -72,7 +72,7 @@ def test_a_checkpoint_is_resumed_for_more_rounds(task, tmp_path):
 
 
 def test_a_checkpoint_of_something_else_is_refused(task, tmp_path):
-    recipe = Recipe(rounds=4, keep=2)
+    recipe = Recipe(rounds=4, checkpoint_every=2)
     train(task, recipe, Simulated(2), folder=tmp_path).result()
     with pytest.raises(ValueError, match="on 2 ranks; resume with the same"):
         train(task, Recipe(rounds=9), Simulated(3), resume=tmp_path)
@@ -85,7 +85,9 @@ def test_a_checkpoint_of_something_else_is_refused(task, tmp_path):
 
 
 def test_a_saved_outcome_is_loaded_whole(task, tmp_path):
-    recipe = Recipe(sync=LocalSGD(2), topology=Gossip("ring"), compression=TopK(0.1), rounds=6, look=2, everyone=True)
+    recipe = Recipe(
+        sync=LocalSGD(2), topology=Gossip("ring"), compression=TopK(0.1), rounds=6, evaluate_every=2, all_workers=True
+    )
     outcome = train(task, recipe, Simulated(3)).result()
     outcome.save(tmp_path / "run")
     again = Outcome.load(tmp_path / "run")
@@ -103,7 +105,7 @@ def test_workers_that_mix_only_with_neighbours_are_apart_and_those_of_an_all_red
     from dlmini.events import Spread
 
     def distances(topology):
-        recipe = Recipe(topology=topology, optimizer=SGD(0.1), rounds=6, look=2, everyone=True)
+        recipe = Recipe(topology=topology, optimizer=SGD(0.1), rounds=6, evaluate_every=2, all_workers=True)
         events = train(task, recipe, Simulated(4)).result().events
         return [event.distance for event in events if isinstance(event, Spread)]
 

@@ -213,13 +213,15 @@ def test_a_piece_in_anothers_place_is_told_where_it_belongs(place, belongs):
 
 
 def test_checkpoints_need_rounds_and_a_folder(tmp_path):
-    recipe, keeping = dlmini.Recipe(rounds=2), dlmini.Recipe(rounds=2, keep=1)
-    with pytest.raises(ValueError, match="keep=1 makes checkpoints, but there is no place for them"):
+    recipe, keeping = dlmini.Recipe(rounds=2), dlmini.Recipe(rounds=2, checkpoint_every=1)
+    with pytest.raises(ValueError, match="checkpoint_every=1 makes checkpoints, but there is no place for them"):
         dlmini.train(hostile.TASK, keeping, dlmini.Simulated(2))
     with pytest.raises(ValueError, match="is for checkpoints, but none are made"):
         dlmini.train(hostile.TASK, recipe, dlmini.Simulated(2), folder=tmp_path / "kept")
-    with pytest.raises(ValueError, match="keep=3 never comes in 2 rounds"):
-        dlmini.train(hostile.TASK, dlmini.Recipe(rounds=2, keep=3), dlmini.Simulated(2), folder=tmp_path / "kept")
+    with pytest.raises(ValueError, match="checkpoint_every=3 never comes in 2 rounds"):
+        dlmini.train(
+            hostile.TASK, dlmini.Recipe(rounds=2, checkpoint_every=3), dlmini.Simulated(2), folder=tmp_path / "kept"
+        )
     assert not (tmp_path / "kept").exists()
 
 

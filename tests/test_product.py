@@ -135,7 +135,7 @@ class Heard(Compressor):
         return packet
 
     def __getattr__(self, name):  # what the codec remembers, if it does
-        return getattr(self.__dict__["codec"], name)
+        return getattr(self.__dict__.get("codec"), name)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def test_all_that_was_sent_and_what_is_kept_back_are_all_that_was_produced(task,
     """One worker, so that the sums are its own. DGC keeps velocities, which is another law: see its own tests."""
     produced, sent = np.zeros(task.size), np.zeros(task.size)
     topology = with_whom.ParameterServer(2) if sync.staleness else with_whom.AllReduce()
-    pieces = {"optimizer": Momentum(0.02), "rounds": 8, "keep": 8, "produced": produced}
+    pieces = {"optimizer": Momentum(0.02), "rounds": 8, "checkpoint_every": 8, "produced": produced}
     recipe = Audited(sync, topology, Heard(compression, sent), **pieces)
     results = launch(program, on=Simulated(1 + topology.servers), args=(task, recipe))
     memory = next(e.memory for e in results.events if isinstance(e, Checkpoint) and e.rank == 0)

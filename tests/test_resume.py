@@ -53,13 +53,13 @@ CASES = {f"all-reduce by {name}": {"topology": AllReduce(how)} for name, how in 
     "push-sum": {"topology": PushSum("random_push")},
     "star": {"topology": Star(), "compression": PerLayer(TopK(np.float32(0.2)))},
     "schedules": {"optimizer": Momentum(warm_up(cosine(np.float32(0.1), 10), 3), np.float64(0.8))},
-    "numbers of numpy": {"optimizer": SGD(np.float16(0.1)), "rounds": np.int64(6), "keep": np.uint8(3)},
+    "numbers of numpy": {"optimizer": SGD(np.float16(0.1)), "rounds": np.int64(6), "checkpoint_every": np.uint8(3)},
 }
 
 
 @pytest.mark.parametrize("pieces", CASES.values(), ids=CASES)
 def test_whatever_was_kept_is_resumed_and_ends_with_the_same_bits(task, pieces, tmp_path):
-    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 6, "keep": 3, **pieces})
+    recipe = Recipe(**{"optimizer": SGD(0.1), "rounds": 6, "checkpoint_every": 3, **pieces})
     whole = train(task, recipe, Simulated(3), folder=tmp_path).result()
     file = tmp_path / "round-000003.npz"
     kept = load(file).recipe
@@ -73,8 +73,8 @@ def test_whatever_was_kept_is_resumed_and_ends_with_the_same_bits(task, pieces, 
 
 @pytest.mark.parametrize("recipe", FOREIGN.values(), ids=FOREIGN)
 def test_what_could_not_be_resumed_is_refused_before_it_runs(task, recipe, tmp_path):
-    with pytest.raises(ValueError, match=r"no run could go on .* leave keep= out"):
-        train(task, replace(recipe, keep=2), Simulated(3), folder=tmp_path / "new")
+    with pytest.raises(ValueError, match=r"no run could go on .* leave checkpoint_every= out"):
+        train(task, replace(recipe, checkpoint_every=2), Simulated(3), folder=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -88,7 +88,7 @@ def test_a_run_with_a_function_in_its_recipe_is_saved_and_loaded(task, tmp_path)
 @pytest.fixture(scope="module")
 def kept(task, tmp_path_factory):
     """A folder with three good checkpoints, and what made them."""
-    folder, recipe = tmp_path_factory.mktemp("kept"), Recipe(rounds=9, keep=3, optimizer=Momentum(0.05))
+    folder, recipe = tmp_path_factory.mktemp("kept"), Recipe(rounds=9, checkpoint_every=3, optimizer=Momentum(0.05))
     train(task, recipe, Simulated(2), folder=folder).result()
     return folder, replace(recipe, rounds=12)
 
@@ -204,7 +204,7 @@ def test_a_bad_checkpoint_is_named_and_the_newest_good_one_used(task, kept, tmp_
     (tmp_path / "round-000006.npz").write_bytes(good.read_bytes())
     with pytest.warns(UserWarning, match=r"going on from .*round-000006.npz, for newer ones are bad: .*round-000009"):
         run = train(task, kept[1], Simulated(2), resume=tmp_path)
-    whole = train(task, replace(kept[1], keep=0), Simulated(2)).result()
+    whole = train(task, replace(kept[1], checkpoint_every=0), Simulated(2)).result()
     np.testing.assert_array_equal(run.result().weights, whole.weights)
 
 
@@ -259,7 +259,7 @@ def test_a_task_of_ones_own_need_not_know_of_fingerprints(task, tmp_path):
                 raise AttributeError(name)
             return getattr(self.inner, name)
 
-    recipe = Recipe(rounds=4, keep=2)
+    recipe = Recipe(rounds=4, checkpoint_every=2)
     train(Plain(8), recipe, Simulated(2), folder=tmp_path).result()
     train(Plain(8), recipe, Simulated(2), resume=tmp_path / "round-000002.npz").result()
     with pytest.raises(ValueError, match="another batch"):

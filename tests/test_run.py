@@ -19,7 +19,7 @@ from dlmini.topology import Gossip, ParameterServer
 
 
 def test_a_run_gives_what_launch_gives_and_measures_on_the_way(task):
-    recipe = Recipe(sync=LocalSGD(2), topology=Gossip(), optimizer=SGD(0.1), rounds=10, look=4)
+    recipe = Recipe(sync=LocalSGD(2), topology=Gossip(), optimizer=SGD(0.1), rounds=10, evaluate_every=4)
     outcome = train(task, recipe, Simulated(4)).result(240)
     np.testing.assert_array_equal(outcome.weights, launch(program, Simulated(4), (task, recipe))[0])
     assert [m.t for m in outcome.measured] == [3, 7, 9]
@@ -30,13 +30,13 @@ def test_a_run_gives_what_launch_gives_and_measures_on_the_way(task):
 
 
 def test_events_can_be_watched_as_they_come(task):
-    events = list(train(task, Recipe(rounds=5, look=1), Simulated(3)))
+    events = list(train(task, Recipe(rounds=5, evaluate_every=1), Simulated(3)))
     assert sum(isinstance(e, Round) for e in events) == 15
     assert [e.t for e in events if isinstance(e, Measured)] == [0, 1, 2, 3, 4]
 
 
 def test_a_run_can_be_stopped_and_keeps_what_it_has_learned(task):
-    run = train(task, Recipe(rounds=10**6, look=1), Simulated(2))
+    run = train(task, Recipe(rounds=10**6, evaluate_every=1), Simulated(2))
     for event in run:
         if isinstance(event, Measured) and event.t == 3:
             run.stop()
@@ -47,14 +47,16 @@ def test_a_run_can_be_stopped_and_keeps_what_it_has_learned(task):
 
 
 def test_a_run_ends_when_the_accuracy_is_reached(task):
-    outcome = train(task, Recipe(optimizer=SGD(0.2), rounds=10**6, look=5), Simulated(2), until=0.6).result(240)
+    outcome = train(task, Recipe(optimizer=SGD(0.2), rounds=10**6, evaluate_every=5), Simulated(2), until=0.6).result(
+        240
+    )
     assert outcome.accuracy >= 0.6
     assert "accuracy 60.0% reached" in outcome.stopped
     assert all(m.accuracy < 0.6 for m in outcome.measured[:-1])
 
 
 def test_a_run_ends_when_the_test_error_rises(task):
-    recipe = Recipe(optimizer=SGD(1.5), rounds=10**6, look=1)
+    recipe = Recipe(optimizer=SGD(1.5), rounds=10**6, evaluate_every=1)
     outcome = train(task, recipe, Simulated(2), patience=5).result(240)
     assert "rising" in outcome.stopped
     losses = [m.loss for m in outcome.measured]

@@ -158,7 +158,7 @@ def test_what_must_be_done_makes_its_giver_wait_and_is_done():
 
 def memory_after(task, rounds, **options):
     """Bytes that a finished run and its outcome hold; the run; the outcome."""
-    recipe = Recipe(optimizer=SGD(0.01), rounds=rounds, look=rounds // 10, **options)
+    recipe = Recipe(optimizer=SGD(0.01), rounds=rounds, evaluate_every=rounds // 10, **options)
     gc.collect()
     tracemalloc.start()
     run = train(task, recipe, Simulated(2), remember=200)
@@ -170,7 +170,7 @@ def memory_after(task, rounds, **options):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"everyone": True, "topology": Gossip("one_peer", "weights"), "sync": LocalSGD(2)}]
+    "options", [{}, {"all_workers": True, "topology": Gossip("one_peer", "weights"), "sync": LocalSGD(2)}]
 )
 def test_a_long_run_keeps_no_more_than_a_short_one(task, options):
     memory_after(task, 600, **options)  # what is made once; and the 512 mixing matrices that are remembered
@@ -189,7 +189,7 @@ def kinds_held(kind):
 
 @pytest.mark.parametrize("place", [Simulated, Processes])
 def test_weights_and_memories_are_forgotten_when_they_were_used(task, place, tmp_path):
-    recipe = Recipe(rounds=30, look=1, keep=1, everyone=True)
+    recipe = Recipe(rounds=30, evaluate_every=1, checkpoint_every=1, all_workers=True)
     run = train(task, recipe, place(2), folder=tmp_path)
     run.result(120)
     assert len(list(tmp_path.glob("*.npz"))) == 30
@@ -199,7 +199,7 @@ def test_weights_and_memories_are_forgotten_when_they_were_used(task, place, tmp
 
 @pytest.mark.parametrize("place", [Simulated, Processes])
 def test_who_listens_keeps_what_he_wants_and_nobody_else_keeps_anything(task, place):
-    on, recipe, heard = place(2), Recipe(rounds=5, look=1), []
+    on, recipe, heard = place(2), Recipe(rounds=5, evaluate_every=1), []
     results = launch(program, on, (task, recipe), listen=lambda event: heard.append(type(event)))
     assert results.events == []
     assert heard.count(Snapshot) == 5
@@ -244,7 +244,7 @@ def test_ranks_do_not_wait_while_somebody_looks_at_the_test_set(tmp_path):
     """The first look ends when the workers are at their last round: if `emit` waited for it, nobody would go on."""
     file = tmp_path / "at the last round"
     task = Slow(*wide(), batch=8, wait=Seen(file))
-    recipe = Recipe(sync=Ending(1, file=str(file), last=11), optimizer=SGD(0.01), rounds=12, look=1)
+    recipe = Recipe(sync=Ending(1, file=str(file), last=11), optimizer=SGD(0.01), rounds=12, evaluate_every=1)
     outcome = train(task, recipe, Processes(2)).result(120)
     assert [m.t for m in outcome.measured] == list(range(12))
     alone = train(Classify(*wide(), batch=8), recipe, Simulated(2)).result(120)
@@ -264,7 +264,7 @@ class Seen:
 
 def test_events_of_a_real_run_come_in_the_order_in_which_they_were_told(tmp_path):
     """A look stands behind the round it looks at and before the next, however long it took."""
-    recipe = Recipe(rounds=20, look=2)
+    recipe = Recipe(rounds=20, evaluate_every=2)
     task = Classify(*wide(), batch=8)
     for on in (Simulated(1), Processes(1)):
         kinds = [(type(e), e.t) for e in train(task, recipe, on) if not isinstance(e, Done)]
@@ -274,7 +274,7 @@ def test_events_of_a_real_run_come_in_the_order_in_which_they_were_told(tmp_path
 
 @pytest.mark.parametrize("place", [Simulated, Processes])
 def test_a_look_that_is_good_enough_ends_the_run_at_its_own_round_on_every_place(task, place):
-    recipe = Recipe(optimizer=SGD(0.2), rounds=400, look=5)
+    recipe = Recipe(optimizer=SGD(0.2), rounds=400, evaluate_every=5)
     truth = train(task, recipe, Simulated(2), until=0.6).result(120)
     run = train(task, recipe, place(2), until=0.6)
     events, outcome = list(run), run.result(120)
@@ -288,7 +288,7 @@ def test_a_look_that_is_good_enough_ends_the_run_at_its_own_round_on_every_place
 @pytest.mark.parametrize("place", [Simulated, Processes])
 def test_an_error_at_a_look_ends_the_run_and_is_raised(task, place):
     broken = Slow(task.model, task.train, task.test, batch=8, wait=Broken())
-    run = train(broken, Recipe(rounds=10**5, look=2), place(2))
+    run = train(broken, Recipe(rounds=10**5, evaluate_every=2), place(2))
     with pytest.raises(ArithmeticError, match="no look"):
         run.result(120)
     with pytest.raises(ArithmeticError, match="no look"):
@@ -298,7 +298,7 @@ def test_an_error_at_a_look_ends_the_run_and_is_raised(task, place):
 def test_a_run_that_is_stopped_while_somebody_looks_keeps_what_was_told(tmp_path):
     """The first look ends after the run was stopped, and many rounds after it was begun."""
     file = tmp_path / "stopped"
-    run = train(Slow(*wide(), batch=8, wait=Seen(file)), Recipe(rounds=10**6, look=1), Processes(2))
+    run = train(Slow(*wide(), batch=8, wait=Seen(file)), Recipe(rounds=10**6, evaluate_every=1), Processes(2))
     while run.history._count < 40:
         pass
     run.stop()
@@ -315,7 +315,7 @@ class Broken:
 
 @pytest.mark.parametrize("place", [Simulated, Processes])
 def test_a_run_may_be_watched_late_twice_and_by_many(task, place):
-    run = train(task, Recipe(topology=ParameterServer(1), rounds=10, look=2), place(3))
+    run = train(task, Recipe(topology=ParameterServer(1), rounds=10, evaluate_every=2), place(3))
     found, threads = [], []
     for _ in range(3):
         threads.append(threading.Thread(target=lambda: found.append(list(run))))
@@ -331,7 +331,7 @@ def test_a_worker_that_never_shows_its_weights_costs_no_memory(task):
     from dlmini.sim import Cluster
 
     on = Simulated(3, Cluster(crash={2: 1e-9}))
-    run = train(task, Recipe(topology=Gossip(), rounds=50, look=1, everyone=True), on)
+    run = train(task, Recipe(topology=Gossip(), rounds=50, evaluate_every=1, all_workers=True), on)
     with pytest.raises(Exception, match="rank 2"):
         run.result(60)
     assert any(isinstance(e, Fault) for e in run.events)

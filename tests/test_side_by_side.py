@@ -22,9 +22,9 @@ from dlmini.sync import LocalSGD
 from dlmini.topology import Gossip, ParameterServer
 
 RECIPES = [
-    Recipe(optimizer=SGD(0.1), rounds=12, look=2),
-    Recipe(sync=LocalSGD(2), topology=Gossip(), optimizer=SGD(0.05), rounds=9, look=3, everyone=True),
-    Recipe(topology=ParameterServer(1), optimizer=SGD(0.05), rounds=8, look=1, seed=3),
+    Recipe(optimizer=SGD(0.1), rounds=12, evaluate_every=2),
+    Recipe(sync=LocalSGD(2), topology=Gossip(), optimizer=SGD(0.05), rounds=9, evaluate_every=3, all_workers=True),
+    Recipe(topology=ParameterServer(1), optimizer=SGD(0.05), rounds=8, evaluate_every=1, seed=3),
 ]
 PLACES = [Simulated(2), Simulated(4), Simulated(3)]
 

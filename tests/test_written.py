@@ -77,7 +77,16 @@ def test_whole_numbers_of_numpy_keep_their_value_and_their_type(kind):
     one = kind(1)
     for rate in (one, constant(one), staircase(one, one, one), warm_up(one, one), cosine(one, one)):
         assert same(Recipe(optimizer=SGD(rate, weight_decay=one)))
-    assert same(Recipe(rounds=one, look=one, keep=one, seed=one, everyone=np.bool_(True), feedback=np.bool_(False)))
+    assert same(
+        Recipe(
+            rounds=one,
+            evaluate_every=one,
+            checkpoint_every=one,
+            seed=one,
+            all_workers=np.bool_(True),
+            feedback=np.bool_(False),
+        )
+    )
     assert same(Recipe(LocalSGD(one), compression=Deflate(Int8(one), one)))
     assert same(Recipe(topology=AllReduce(Hierarchical(one)), compression=PerLayer(Int8(), ((one, 2),), one)))
 

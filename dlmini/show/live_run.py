@@ -40,7 +40,9 @@ class Plan:
     def laid_out(self, where: str, sync, topology, compression, workers: int, network) -> tuple[Recipe, object]:
         recipe = Recipe(sync, topology, compression, self.optimizer, seed=self.seed).lasting(self.steps)
         look, differ = max(1, recipe.rounds // self.looks), not isinstance(topology, AllReduce)
-        return replace(recipe, look=look, everyone=differ), place(where, workers + topology.servers, network)
+        return replace(recipe, evaluate_every=look, all_workers=differ), place(
+            where, workers + topology.servers, network
+        )
 
 
 def place(where: str, ranks: int, network: Network | None):

@@ -31,7 +31,7 @@ TARGET, SEEDS = 0.9, 3
 
 
 def recipes(seed: int) -> dict[str, Recipe]:
-    terms = {"topology": ParameterServer(), "rounds": 400, "look": 2, "seed": seed}
+    terms = {"topology": ParameterServer(), "rounds": 400, "evaluate_every": 2, "seed": seed}
     return {label: Recipe(sync=sync, optimizer=SGD(rate), **terms) for label, (sync, rate) in RIVALS.items()}
 
 

@@ -64,7 +64,7 @@ class Purse:
         while comm.poll(tag=NEWS):
             self.mix(x, *comm.recv_any(NEWS))
         self.push(comm, x, turn.t)
-        if turn.t == self.recipe.rounds - 1 or self.recipe.keeps_after(turn.t):
+        if turn.t == self.recipe.rounds - 1 or self.recipe.checkpoints_after(turn.t):
             self.say_goodbye(comm, x)
         return x
 

@@ -30,7 +30,7 @@ class Shard:
         self.quorum = topology.quorum or (workers if sync.staleness == 0 else 1)
         self.once_each = sync.staleness == 0 and self.quorum == workers
         self.mixed, self.added = np.zeros_like(w), 0
-        self.gate = sync.gate(workers, recipe.rounds, recipe.keeps_after)
+        self.gate = sync.gate(workers, recipe.rounds, recipe.checkpoints_after)
         self.gate.clocks[1:] = sync.warm_start
         self.version, self.read, self.heap = 0, np.zeros(workers, int), []
         self.back = topology.back and topology.back.fit(((w.size,),))
@@ -100,7 +100,7 @@ class Shard:
 
     def all_have_come(self) -> bool:
         clocks = self.gate.clocks
-        return self.recipe.keeps_after(int(clocks[0]) - 1) and clocks.min() == clocks.max()
+        return self.recipe.checkpoints_after(int(clocks[0]) - 1) and clocks.min() == clocks.max()
 
     def memory(self) -> dict:
         heap = np.array([packet.dense() for _, packet, _ in self.heap], np.float32).reshape(-1, self.w.size)

@@ -128,7 +128,7 @@ def test_downpour_refuses_periods_that_do_not_fit():
 def test_every_picture_of_asynchrony_can_be_drawn(task):
     from dlmini.lessons.asynchrony import pictures as show
 
-    run = raced(task, Asynchronous(), rounds=8, look=4)
+    run = raced(task, Asynchronous(), rounds=8, evaluate_every=4)
     drawn = [
         show.staleness_histogram({"a": lesson.staleness(run)}, 7),
         show.leads({"a": run}),

@@ -67,7 +67,7 @@ def test_stop_ends_it(clock):
 
 
 def test_a_saved_run_is_read_back_as_it_was(task, tmp_path):
-    run = train(task, Recipe(rounds=6, look=2), Simulated(3, gigabit))
+    run = train(task, Recipe(rounds=6, evaluate_every=2), Simulated(3, gigabit))
     outcome = run.result(240)
     folder = outcome.save(tmp_path / "saved")
     kept = sorted((e for e in outcome.events if not isinstance(e, Snapshot)), key=lambda e: e.at)
@@ -76,7 +76,7 @@ def test_a_saved_run_is_read_back_as_it_was(task, tmp_path):
 
 
 def test_the_board_of_a_replay_shows_what_the_run_came_to(task):
-    outcome = train(task, Recipe(rounds=6, look=2), Simulated(3, gigabit)).result(240)
+    outcome = train(task, Recipe(rounds=6, evaluate_every=2), Simulated(3, gigabit)).result(240)
     replay, board, _ = replayed(Recorded("a run", recorded(outcome)), AT_ONCE)
     board.take(replay.events)
     assert (board.ranks, board.workers, board.rounds) == (3, 3, 6)

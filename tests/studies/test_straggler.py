@@ -10,7 +10,7 @@ ROUNDS, GRADIENT, SLOWER, BOUND = 20, 0.01, 5, 3
 
 @pytest.fixture(scope="module")
 def races(task):
-    recipe = Recipe(topology=ParameterServer(), optimizer=SGD(0.05), rounds=ROUNDS, look=2)
+    recipe = Recipe(topology=ParameterServer(), optimizer=SGD(0.05), rounds=ROUNDS, evaluate_every=2)
     ran = ways(recipe, BSP=BulkSynchronous(), SSP=StaleSynchronous(BOUND), free=Asynchronous())
     never = 1.1
     return {r.label: r for r in straggler(task, ran, never, workers=4, slower=SLOWER, gradient=GRADIENT)}
@@ -31,7 +31,7 @@ def test_the_picture_has_a_curve_for_each_and_the_target(races):
 
 
 def test_the_race_ends_where_the_target_is_reached(task):
-    recipe = Recipe(topology=ParameterServer(), rounds=50, look=1)
+    recipe = Recipe(topology=ParameterServer(), rounds=50, evaluate_every=1)
     (race,) = straggler(task, {"BSP": recipe}, 0.9, workers=2)
     assert race.looks[-1].accuracy >= 0.9
     assert race.seconds == race.looks[-1].at

@@ -184,7 +184,10 @@ def test_pushes_that_make_no_full_quorum_are_not_lost_at_the_end(task):
         (lambda: Downpour(0, 0), "fetch is 0; it must be a whole number of at least 1"),
         (lambda: PartlySynchronous(0), "most is 0; .* rounds between two meetings"),
         (lambda: Recipe(sync=Downpour()).check(4), "use ParameterServer"),
-        (lambda: Recipe(sync=Downpour(4), topology=ParameterServer(), keep=6).check(4), "a multiple of the rounds"),
+        (
+            lambda: Recipe(sync=Downpour(4), topology=ParameterServer(), checkpoint_every=6).check(4),
+            "a multiple of the rounds",
+        ),
         (lambda: Recipe(sync=Downpour(warm_start=9), topology=ParameterServer(), rounds=9).check(4), "take fewer"),
     ],
 )

@@ -84,7 +84,7 @@ REMEMBERING = [
 
 def broken_off(comm, topology, said, shapes, stop):
     """Rounds up to `stop`, then a new worker that is only told what was remembered, and the other rounds."""
-    recipe = Recipe(topology=topology, rounds=len(said), keep=stop)
+    recipe = Recipe(topology=topology, rounds=len(said), checkpoint_every=stop)
     w, start, mixed = (np.zeros_like(said[0][0]) for _ in range(3))
     talk = topology.start(comm, w, recipe, shapes)
     for t, learned in enumerate(said):

@@ -94,7 +94,7 @@ def others(task, steps: int, numbers=OTHERS, looks: int = 8) -> dict[int, Traine
 def recipe_of(sync, topology, compression, steps: int, looks: int = 8) -> Recipe:
     """Another configuration, under the same conditions as the ten."""
     rounds = max(1, steps // sync.steps)
-    terms = {"optimizer": SGD(RATE), "rounds": rounds, "look": max(1, rounds // looks), "everyone": True}
+    terms = {"optimizer": SGD(RATE), "rounds": rounds, "evaluate_every": max(1, rounds // looks), "all_workers": True}
     return Recipe(sync, topology, compression, **terms)
 
 

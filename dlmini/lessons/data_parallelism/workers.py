@@ -108,7 +108,9 @@ class Point(NamedTuple):
 def learned(task, workers: int, rate: float, epochs: float, looks: int = 8, topology=None) -> list[Point]:
     """Bulk-synchronous training with task.batch rows per worker and step: what it knew, after how many epochs."""
     rounds = task.steps(epochs, workers)
-    recipe = Recipe(topology=topology or AllReduce(), optimizer=SGD(rate), rounds=rounds, look=max(1, rounds // looks))
+    recipe = Recipe(
+        topology=topology or AllReduce(), optimizer=SGD(rate), rounds=rounds, evaluate_every=max(1, rounds // looks)
+    )
     found = train(task, recipe, Simulated(workers)).result().measured
     share = workers * task.batch / len(task.train)
     return [Point((m.t + 1) * share, m.t + 1, m.loss, m.accuracy) for m in found]

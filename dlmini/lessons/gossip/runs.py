@@ -50,7 +50,9 @@ def watched(task, topology, workers: int, epochs: float, rate: float, looks: int
     """Train, and look at everybody's weights `looks` times."""
     rounds = task.steps(epochs, workers)
     look = max(1, rounds // looks)
-    recipe = Recipe(topology=topology, optimizer=SGD(rate), rounds=rounds, look=look, everyone=True, **recipe)
+    recipe = Recipe(
+        topology=topology, optimizer=SGD(rate), rounds=rounds, evaluate_every=look, all_workers=True, **recipe
+    )
     shown: dict[int, list] = {}
 
     def hear(event) -> None:

@@ -81,7 +81,7 @@ def learned(task, period: int, workers: int, epochs: float, rate: float, outer=N
     """Local-SGD with all-reduce: the same number of steps whatever the period, if it divides them."""
     steps = task.steps(epochs, workers)
     recipe = Recipe(LocalSGD(period, variant), optimizer=SGD(rate), outer=outer, rounds=max(1, steps // period))
-    return train(task, replace(recipe, everyone=True), Simulated(workers, gigabit)).result()
+    return train(task, replace(recipe, all_workers=True), Simulated(workers, gigabit)).result()
 
 
 def row(label: str, period: int, outcome: Outcome) -> Row:

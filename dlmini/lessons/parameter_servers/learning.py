@@ -62,7 +62,7 @@ def descend_served(comm, model: Model, data: Dataset, servers: int, push_pull: C
 def by_servers(task, topology, workers: int = 8, rounds: int = 200, compression=None, rate: float = 0.1) -> Outcome:
     """Bulk-synchronous training in virtual time on Gigabit Ethernet; computing takes GRADIENT, encoding nothing."""
     recipe = Recipe(
-        topology=topology, compression=compression or None_(), optimizer=SGD(rate), rounds=rounds, look=rounds
+        topology=topology, compression=compression or None_(), optimizer=SGD(rate), rounds=rounds, evaluate_every=rounds
     )
     cluster = Cluster(gigabit, seconds={"gradient": GRADIENT, "encode": 0.0})
     return train(task, recipe, Simulated(workers + topology.servers, cluster)).result()

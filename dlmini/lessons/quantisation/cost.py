@@ -109,6 +109,6 @@ def gathered_bytes(ranks: int, packed: float) -> float:
 
 def trained(task, compression, feedback=None, workers: int = 4, rounds: int = 60, **more):
     """Bulk-synchronous training on simulated ranks; eight looks at the test set."""
-    options = {"optimizer": SGD(0.1), "look": max(1, rounds // 8), **more}
+    options = {"optimizer": SGD(0.1), "evaluate_every": max(1, rounds // 8), **more}
     recipe = Recipe(compression=compression, feedback=feedback, rounds=rounds, **options)
     return train(task, recipe, Simulated(workers)).result()
