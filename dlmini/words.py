@@ -9,54 +9,16 @@ from __future__ import annotations
 
 import re
 
-from dlmini import compression, optim, sync, topology
 from dlmini.comm import network, schedules
+from dlmini.pieces import in_order
 
-SYNC = {
-    "bsp": sync.BulkSynchronous,
-    "local": sync.LocalSGD,
-    "async": sync.Asynchronous,
-    "ssp": sync.StaleSynchronous,
-    "partly": sync.PartlySynchronous,
-    "downpour": sync.Downpour,
-}
-TOPOLOGY = {
-    "allreduce": topology.AllReduce,
-    "server": topology.ParameterServer,
-    "star": topology.Star,
-    "gossip": topology.Gossip,
-    "push_sum": topology.PushSum,
-    "async_gossip": topology.AsyncGossip,
-    "choco": topology.Choco,
-    "low_rank": topology.LowRank,
-}
-COMPRESS = {
-    "none": compression.None_,
-    "half": compression.Half,
-    "bfloat16": compression.BFloat16,
-    "int8": compression.Int8,
-    "deflate": compression.Deflate,
-    "qsgd": compression.QSGD,
-    "one_bit": compression.OneBit,
-    "sign": compression.Sign,
-    "efsign": compression.EFSign,
-    "terngrad": compression.TernGrad,
-    "threshold": compression.Threshold,
-    "topk": compression.TopK,
-    "randomk": compression.RandomK,
-    "strom": compression.Strom,
-    "dgc": compression.DGC,
-}
+SYNC = in_order("sync", ("bsp", "local", "async", "ssp"))
+TOPOLOGY = in_order("topology", ("allreduce", "server", "star", "gossip"))
+COMPRESS = in_order("compression", ("none", "half", "int8"))
+OPTIMIZERS = in_order("optim", ("sgd", "momentum"))
 SCHEDULES = {
     name: getattr(schedules, name) for name in ("native", "ring", "tree", "doubling", "halving_doubling", "naive")
 } | {"hierarchical": schedules.Hierarchical}
-OPTIMIZERS = {
-    "sgd": optim.SGD,
-    "momentum": optim.Momentum,
-    "nesterov": optim.Nesterov,
-    "adagrad": optim.Adagrad,
-    "adam": optim.Adam,
-}
 NETWORKS = network.PRESETS
 PLACES = ("simulated", "processes", "mpi")
 

@@ -46,7 +46,7 @@ def pieces() -> dict[str, object]:
     import dlmini
 
     rooms = {room: import_module(f"dlmini.{room}") for room in ROOMS}
-    found = {name: getattr(rooms[room], name) for name, room in dlmini._HOME.items() if room in rooms}
+    found = {name: getattr(rooms[room], name) for name, room in dlmini._homes().items() if room in rooms}
     return {name: thing for name, thing in found.items() if is_dataclass(thing) or not callable(thing)}
 
 

@@ -4,6 +4,7 @@ An argument is a good value and a rule that says of any other value whether it i
 puts everything into every argument. A new public name without a row, or a new argument, fails there.
 """
 
+import dataclasses
 import math
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -25,6 +26,7 @@ from dlmini import (
     blobs,
     gigabit,
     native,
+    pieces,
     ring,
     split_iid,
 )
@@ -35,6 +37,7 @@ class Argument(NamedTuple):
     good: object
     fine: Callable[[object], bool]  # of a strange value: is it meant to work?
     number: bool = False  # then NumPy's scalar of the same value means the same
+    unsaid: bool = False  # nobody has said what is fine: a strange value works, or is refused by a sentence
 
 
 def whole(good, least=1, most=2**63 - 1, also=()) -> Argument:
@@ -342,7 +345,7 @@ ROWS = {
         "folder": only(None),
         "resume": only(None),
         "control": only(None),
-        "remember": whole(50_000),
+        "remember": whole(100),
     },
     "check": {"word": only(None), "seed": only(0), "folder": only(None)},
     "law_card": {
@@ -352,6 +355,17 @@ ROWS = {
         "tolerance": real(0.1, least=0, infinite=True),
     },
 }
+
+
+def unsaid(piece) -> dict[str, Argument]:
+    """The row of a piece of which nobody has written one: its own example is good."""
+    example = next(iter(getattr(piece, "tried", ({},))), {})
+    fields = {f.name: f.default for f in dataclasses.fields(piece) if f.init}
+    return {name: Argument(example.get(name, value), lambda x: False, unsaid=True) for name, value in fields.items()}
+
+
+for room in pieces.ROOMS:
+    ROWS |= {name: unsaid(it) for name, it in pieces.public(room).items() if name not in ROWS}
 # What the library hands out, and nobody makes by hand.
 HANDED_OUT = {"Batch", "NotFinite", "Outcome"}
 # Where a good call needs files, a course or a long wait: only the arguments that are looked at first.

@@ -13,50 +13,15 @@ from dlmini import topology as with_whom
 from dlmini.compression.compressor import Compressor
 from dlmini.events import Checkpoint
 from dlmini.loop import program
+from dlmini.pieces import tried
 
-SYNCS = [
-    when.BulkSynchronous(),
-    when.LocalSGD(2),
-    when.LocalSGD(2, "seed"),
-    when.LocalSGD(2, post=1),
-    when.Asynchronous(),
-    when.Asynchronous(aware=True),
-    when.StaleSynchronous(1),
-    when.PartlySynchronous(2),
-    when.Downpour(2, 1),
-    when.Downpour(warm_start=1),
-]
+SYNCS = tried("sync")
 TOPOLOGIES = [
-    with_whom.AllReduce(),
-    with_whom.ParameterServer(),
-    with_whom.ParameterServer(2, quorum=2),
+    *tried("topology"),
     with_whom.ParameterServer(back=how_briefly.TopK(0.5)),
-    with_whom.Gossip(),
-    with_whom.Gossip("ring", "weights"),
-    with_whom.Star(),
-    with_whom.PushSum("random_push"),
-    with_whom.AsyncGossip(),
     with_whom.Choco(how_briefly.TopK(0.3)),
-    with_whom.LowRank(1),
 ]
-COMPRESSORS = [
-    how_briefly.None_(),
-    how_briefly.Half(),
-    how_briefly.BFloat16(),
-    how_briefly.Int8(),
-    how_briefly.Deflate(how_briefly.Int8()),
-    how_briefly.QSGD(),
-    how_briefly.OneBit(),
-    how_briefly.Sign(),
-    how_briefly.EFSign(),
-    how_briefly.TernGrad(),
-    how_briefly.Threshold(keep=0.2),
-    how_briefly.TopK(0.2),
-    how_briefly.RandomK(0.2),
-    how_briefly.Strom(0.01),
-    how_briefly.DGC(keep=0.2),
-    how_briefly.PerLayer(how_briefly.Int8()),
-]
+COMPRESSORS = tried("compression")
 
 
 def everything_public(room, kind):

@@ -9,8 +9,6 @@ from test_product import COMPRESSORS, SYNCS, TOPOLOGIES
 from dlmini import (
     DGC,
     SGD,
-    Adagrad,
-    Adam,
     AllReduce,
     Choco,
     Deflate,
@@ -20,7 +18,6 @@ from dlmini import (
     LocalSGD,
     LowRank,
     Momentum,
-    Nesterov,
     Own,
     ParameterServer,
     PerLayer,
@@ -48,7 +45,7 @@ SCHEDULES = [native, ring, tree, doubling, halving_doubling, naive, Hierarchical
 MIXED = [Gossip(Own(K)), Gossip(K.tolist(), "weights"), PushSum(Own(np.eye(3))), Choco(Int8(), Own(K), 0.3)]
 EVERY_TOPOLOGY = [*TOPOLOGIES, *MIXED, *(AllReduce(how) for how in SCHEDULES), *(LowRank(1, how) for how in SCHEDULES)]
 RATES = [0.1, 1, constant(0.1), staircase(0.1, 3), cosine(0.1, 10), warm_up(0.1, 3), warm_up(cosine(0.1, 10), 3)]
-OPTIMIZERS = [make(rate) for make, rate in product((SGD, Momentum, Nesterov, Adagrad, Adam), RATES)]
+OPTIMIZERS = [make(rate) for make, rate in product(words.OPTIMIZERS.values(), RATES)]
 WHOLE = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.intc, np.longlong]
 REAL = [np.float16, np.float32, np.float64, np.longdouble]
 

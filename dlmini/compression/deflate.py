@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from dlmini.checks import settle, whole
 from dlmini.compression.compressor import Compressor, check_inner
+from dlmini.compression.int8 import Int8
 from dlmini.compression.packets import Deflated
 
 
@@ -19,6 +20,8 @@ class Deflate(Compressor):
     and Spitsyn sends int8 this way.
     """
 
+    word = "deflate"
+    tried = ({"inner": Int8()},)
     inner: Compressor
     level: int = 0
 

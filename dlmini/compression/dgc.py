@@ -24,6 +24,8 @@ class DGC(Compressor):
     Lin et al., Deep gradient compression: reducing the communication bandwidth for distributed training, ICLR 2018.
     """
 
+    word = "dgc"
+    tried = ({"keep": 0.2},)
     remembers = True
     keep: float = 0.001
     momentum: float = 0.9

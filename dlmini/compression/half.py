@@ -18,6 +18,8 @@ class Half(Compressor):
     number of workers first if sums come near 65504.
     """
 
+    word = "half"
+    shown = (("half (float16)", {}),)
     summable = True
 
     def encode(self, update, coin=None):
@@ -34,6 +36,8 @@ class BFloat16(Compressor):
         |error| <= 2^-8 |u|
     NaN and infinity stay. Wire: 2 bytes per number.
     """
+
+    word = "bfloat16"
 
     def encode(self, update, coin=None):
         check_update(update)

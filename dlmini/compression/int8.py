@@ -21,6 +21,8 @@ class Int8(Compressor):
     Wire: d + 16 bytes, and 4 for each m. (The program of Krivosheev et al. has levels=10: 21 values, not 255.)
     """
 
+    word = "int8"
+    shown = (("8 bits (int8)", {}),)
     levels: int = 127
     bucket: int = 0
     stochastic: bool = False

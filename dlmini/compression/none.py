@@ -10,6 +10,8 @@ from dlmini.compression.packets import Dense
 class None_(Compressor):
     """Say everything. Wire: 4 bytes per number."""
 
+    word = "none"
+    shown = (("in full (float32)", {}),)
     summable = True
     wants_feedback = False
 

@@ -23,6 +23,8 @@ class OneBit(Compressor):
     Interspeech 2014. (The residual printed there lacks the carried error; it is update + unsaid - decoded.)
     """
 
+    word = "one_bit"
+    shown = (("1 bit (with error feedback)", {}),)
     columns: int = 1
 
     def __post_init__(self):

@@ -6,6 +6,7 @@ from math import prod
 
 from dlmini.checks import settle, shapes_of, whole
 from dlmini.compression.compressor import Compressor, NotFinite, check_finite, check_inner, check_update
+from dlmini.compression.int8 import Int8
 from dlmini.compression.none import None_
 from dlmini.compression.packets import Joined
 
@@ -20,6 +21,8 @@ class PerLayer(Compressor):
     Wire: the packets', and 4 bytes, and 5 for each.
     """
 
+    word = "per_layer"
+    tried = ({"inner": Int8()},)
     inner: Compressor
     shapes: tuple[tuple[int, ...], ...] = ()
     small: int = 0

@@ -23,6 +23,8 @@ class QSGD(Compressor):
     Alistarh et al., QSGD: communication-efficient SGD via gradient quantization and encoding, NIPS 2017.
     """
 
+    word = "qsgd"
+    tried = ({}, {"elias": True})
     wants_feedback = False
     bits: int = 4
     bucket: int = 512

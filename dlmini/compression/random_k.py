@@ -24,6 +24,8 @@ class RandomK(Compressor):
     al., Sparsified SGD with memory, NIPS 2018.
     """
 
+    word = "randomk"
+    tried = ({"fraction": 0.2},)
     fraction: float = 0.01
     shared: bool = True
     scaled: bool = True

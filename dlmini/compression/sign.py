@@ -25,6 +25,7 @@ class Sign(Compressor):
     Bernstein et al., signSGD: compressed optimisation for non-convex problems, ICML 2018.
     """
 
+    word = "sign"
     wants_feedback = False
 
     def encode(self, update, coin=None):
@@ -41,6 +42,8 @@ class EFSign(Compressor):
     A contraction, so error feedback repairs its bias. Wire: ceil(d / 8) + 20 bytes.
     Karimireddy et al., Error feedback fixes SignSGD and other gradient compression schemes, ICML 2019.
     """
+
+    word = "efsign"
 
     def encode(self, update, coin=None):
         check_update(update)

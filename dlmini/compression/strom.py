@@ -23,6 +23,8 @@ class Strom(Compressor):
     Strom, Scalable distributed DNN training using commodity GPU cloud computing, Interspeech 2015.
     """
 
+    word = "strom"
+    tried = ({"tau": 0.01},)
     tau: float = 1.0
 
     def __post_init__(self):

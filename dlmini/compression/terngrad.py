@@ -21,6 +21,7 @@ class TernGrad(Compressor):
     Wen et al., TernGrad: ternary gradients to reduce communication in distributed deep learning, NIPS 2017.
     """
 
+    word = "terngrad"
     wants_feedback = False
     clip: float | None = 2.5
 

@@ -26,6 +26,9 @@ class Threshold(Compressor):
     compression, ICLR 2018.
     """
 
+    word = "threshold"
+    tried = ({"keep": 0.2},)
+    shown = (("the largest 5 % (threshold)", {"keep": 0.05}),)
     value: float | None = None
     keep: float | None = None
 

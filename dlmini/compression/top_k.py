@@ -22,6 +22,9 @@ class TopK(Compressor):
     Aji and Heafield, Sparse communication for distributed gradient descent, EMNLP 2017.
     """
 
+    word = "topk"
+    tried = ({"fraction": 0.2},)
+    shown = (("the largest 1 % (top-k)", {"fraction": 0.01}),)
     fraction: float = 0.01
 
     def __post_init__(self):

@@ -62,11 +62,11 @@ def workers() -> None:
 
 def optimisers() -> None:
     """One step of each."""
-    from dlmini import optim
+    from dlmini.pieces import tried
 
     w, grad = np.ones(8, np.float32), np.ones(8, np.float32)
-    for optimizer in (optim.SGD, optim.Momentum, optim.Nesterov, optim.Adagrad, optim.Adam):
-        optimizer(0.1).start(w.size).apply(w, grad)
+    for optimizer in tried("optim"):
+        optimizer.start(w.size).apply(w, grad)
 
 
 def simulator() -> None:

@@ -7,8 +7,8 @@ The description (`Momentum(0.05)`) is immutable, can be shared, and its repr is 
 optimiser remembers between calls lives in the stepper.
 """
 
-from dlmini.optim.adaptive import Adagrad, Adam
-from dlmini.optim.descent import SGD, Momentum, Nesterov
 from dlmini.optim.schedules import constant, cosine, staircase, warm_up
+from dlmini.pieces import public
 
-__all__ = ["SGD", "Adagrad", "Adam", "Momentum", "Nesterov", "constant", "cosine", "staircase", "warm_up"]
+globals().update(public("optim"))  # every optimiser of this room: pieces.py finds them
+__all__ = ["constant", "cosine", "staircase", "warm_up", *public("optim")]

@@ -18,6 +18,8 @@ class Adagrad(Optimizer):
     Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, JMLR 2011.
     """
 
+    word = "adagrad"
+    tried = ({"rate": 0.1},)
     formula = "adagrad"
     remembers = ("squares",)
     rate: Rate
@@ -43,6 +45,8 @@ class Adam(Optimizer):
     Remembers two vectors. Kingma and Ba, Adam, ICLR 2015; Loshchilov and Hutter, Decoupled weight decay, ICLR 2019.
     """
 
+    word = "adam"
+    tried = ({"rate": 0.1},)
     remembers = ("mean", "square")
     rate: Rate = 0.001
     beta1: float = 0.9

@@ -16,6 +16,8 @@ class SGD(Optimizer):
     Robbins and Monro, A stochastic approximation method, 1951.
     """
 
+    word = "sgd"
+    tried = ({"rate": 0.1},)
     formula = "sgd"
     rate: Rate
     weight_decay: float = 0.0
@@ -33,6 +35,8 @@ class Momentum(Optimizer):
     once. Remembers one vector. Polyak, Some methods of speeding up the convergence of iteration methods, 1964.
     """
 
+    word = "momentum"
+    tried = ({"rate": 0.1},)
     formula = "momentum"
     remembers = ("velocity",)
     rate: Rate
@@ -57,4 +61,6 @@ class Nesterov(Momentum):
     Nesterov 1983; in this form Sutskever et al., On the importance of initialization and momentum, ICML 2013.
     """
 
+    word = "nesterov"
+    tried = ({"rate": 0.1},)
     formula = "nesterov"

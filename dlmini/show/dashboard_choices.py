@@ -1,34 +1,15 @@
-"""What the drop-downs of a dashboard offer: plain words for the lecture hall, and the object that each stands for."""
+"""What the drop-downs of a dashboard offer: plain words for the lecture hall, and the object that each
+stands for. What a piece offers here, it says itself (pieces.py)."""
 
 from __future__ import annotations
 
-from dlmini import compression, sync, topology, words
+from dlmini import words
 from dlmini.comm.network import PRESETS
+from dlmini.pieces import shown
 
-WHEN = {
-    "every step (bulk-synchronous)": sync.BulkSynchronous(),
-    "every 4 steps (Local-SGD)": sync.LocalSGD(4),
-    "every 16 steps (Local-SGD)": sync.LocalSGD(16),
-    "every 32 steps (Local-SGD)": sync.LocalSGD(32),
-    "at most 3 ahead (stale-synchronous)": sync.StaleSynchronous(3),
-    "nobody waits (asynchronous)": sync.Asynchronous(),
-}
-WITH_WHOM = {
-    "everybody (all-reduce)": topology.AllReduce(),
-    "a parameter server": topology.ParameterServer(1),
-    "two parameter servers": topology.ParameterServer(2),
-    "two neighbours (gossip, ring)": topology.Gossip("ring"),
-    "changing partners (gossip)": topology.Gossip("rotating"),
-    "neighbours' weights (gossip, ring)": topology.Gossip("ring", what="weights"),
-}
-HOW_BRIEFLY = {
-    "in full (float32)": compression.None_(),
-    "half (float16)": compression.Half(),
-    "8 bits (int8)": compression.Int8(),
-    "1 bit (with error feedback)": compression.OneBit(),
-    "the largest 1 % (top-k)": compression.TopK(0.01),
-    "the largest 5 % (threshold)": compression.Threshold(keep=0.05),
-}
+WHEN = shown("sync", ("bsp", "local", "ssp", "async"))
+WITH_WHOM = shown("topology", ("allreduce", "server", "gossip"))
+HOW_BRIEFLY = shown("compression", ("none", "half", "int8", "one_bit", "topk", "threshold"))
 NETWORK = {"as it is": None, **{name.replace("_", " "): link for name, link in PRESETS.items()}}
 WHERE = {"processes": "processes", "simulated": "simulated"}
 WORKERS = (1, 2, 4, 8, 16)

@@ -1,6 +1,6 @@
 """When to talk: after every step, after a few, or without waiting for anybody."""
 
-from dlmini.sync.asynchronous import Asynchronous, Downpour, PartlySynchronous, StaleSynchronous
-from dlmini.sync.synchronous import BulkSynchronous, LocalSGD
+from dlmini.pieces import public
 
-__all__ = ["Asynchronous", "BulkSynchronous", "Downpour", "LocalSGD", "PartlySynchronous", "StaleSynchronous"]
+globals().update(public("sync"))  # every synchronisation of this room: pieces.py finds them
+__all__ = sorted(public("sync"))

@@ -18,6 +18,9 @@ class Asynchronous(Sync):
     aware: a push that is s steps old counts 1 / max(1, s) (Zhang et al., Staleness-aware async-SGD, 2016).
     """
 
+    word = "async"
+    tried = ({}, {"aware": True})
+    shown = (("nobody waits (asynchronous)", {}),)
     aware: bool = False
     staleness: ClassVar[float] = inf
 
@@ -37,6 +40,9 @@ class StaleSynchronous(Sync):
     c - bound - 1. Ho et al., More effective distributed ML via a stale synchronous parallel parameter server, 2013.
     """
 
+    word = "ssp"
+    tried = ({"bound": 1},)
+    shown = (("at most 3 ahead (stale-synchronous)", {"bound": 3}),)
     bound: int = 3
 
     def __post_init__(self):
@@ -58,6 +64,7 @@ class PartlySynchronous(Sync):
     the fastest.
     """
 
+    word = "partly"
     most: int = 4
     staleness: ClassVar[float] = inf
 
@@ -79,6 +86,8 @@ class Downpour(Sync):
     Dean et al., Large scale distributed deep networks, 2012 (fetch = push = 1 there).
     """
 
+    word = "downpour"
+    tried = ({"fetch": 2, "push": 1}, {"warm_start": 1})
     fetch: int = 1
     push: int = 1
     warm_start: int = 0

@@ -17,6 +17,9 @@ class BulkSynchronous(Sync):
     Valiant, A bridging model for parallel computation, 1990.
     """
 
+    word = "bsp"
+    shown = (("every step (bulk-synchronous)", {}),)
+
 
 @dataclass(frozen=True)
 class LocalSGD(Sync):
@@ -31,6 +34,13 @@ class LocalSGD(Sync):
     Stich, Local SGD converges fast and communicates little, 2019.
     """
 
+    word = "local"
+    tried = ({"steps": 2}, {"steps": 2, "variant": "seed"}, {"steps": 2, "post": 1})
+    shown = (
+        ("every 4 steps (Local-SGD)", {"steps": 4}),
+        ("every 16 steps (Local-SGD)", {"steps": 16}),
+        ("every 32 steps (Local-SGD)", {"steps": 32}),
+    )
     steps: int = 4
     variant: str = "textbook"
     post: int = 0

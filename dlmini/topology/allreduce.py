@@ -20,6 +20,8 @@ class AllReduce(Topology):
     home. All workers hold equal weights, to the bit.
     """
 
+    word = "allreduce"
+    shown = (("everybody (all-reduce)", {}),)
     how: Schedule = native
 
     def __post_init__(self):

@@ -33,6 +33,7 @@ class AsyncGossip(Topology):
     Blot et al., Gossip training for deep learning, 2016.
     """
 
+    word = "async_gossip"
     graph: object = "random"
     waits: ClassVar[bool] = False
     sends: ClassVar[str] = "weights"

@@ -31,6 +31,8 @@ class Choco(Topology):
     Koloskova et al., Decentralized stochastic optimization and gossip algorithms with compressed communication, 2019.
     """
 
+    word = "choco"
+    tried = ()  # needs a compressor
     compressor: object
     graph: object = "ring"
     gamma: float = 0.5

@@ -24,6 +24,13 @@ class Gossip(Topology):
     a switch no two meet at a port (`onward` in graphs.py). Nobody waits for those it does not mix with.
     """
 
+    word = "gossip"
+    tried = ({}, {"graph": "ring", "what": "weights"})
+    shown = (
+        ("two neighbours (gossip, ring)", {"graph": "ring"}),
+        ("changing partners (gossip)", {"graph": "rotating"}),
+        ("neighbours' weights (gossip, ring)", {"graph": "ring", "what": "weights"}),
+    )
     graph: object = "rotating"
     what: str = "updates"
 

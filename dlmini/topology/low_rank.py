@@ -32,6 +32,8 @@ class LowRank(Topology):
     Vogels et al., PowerSGD: practical low-rank gradient compression for distributed optimization, 2019.
     """
 
+    word = "low_rank"
+    tried = ({"rank": 1},)
     rank: int = 2
     how: Schedule = native
     owns_codec: ClassVar[bool] = True

@@ -26,6 +26,9 @@ class ParameterServer(Topology):
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
     """
 
+    word = "server"
+    tried = ({}, {"servers": 2, "quorum": 2})
+    shown = (("a parameter server", {}), ("two parameter servers", {"servers": 2}))
     servers: int = 1
     quorum: int | None = None
     back: object = None

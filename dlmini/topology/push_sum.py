@@ -38,6 +38,8 @@ class PushSum(Topology):
     Cost: as Gossip of weights, and one number more. Assran et al., Stochastic gradient push, 2019; Kempe et al. 2003.
     """
 
+    word = "push_sum"
+    tried = ({"graph": "random_push"},)
     graph: object = "one_peer"
     sends: ClassVar[str] = "weights"
 

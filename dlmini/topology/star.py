@@ -22,6 +22,8 @@ class Star(Topology):
     The cluster of six classroom computers in the course's first source works so.
     """
 
+    word = "star"
+
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)
 

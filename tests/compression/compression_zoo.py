@@ -22,6 +22,7 @@ from dlmini.compression import (
     Threshold,
     TopK,
 )
+from dlmini.pieces import tried
 
 DENSE = [None_(), Half(), BFloat16()]
 INTEGERS = [Int8(), Int8(10), Int8(bucket=7), Int8(stochastic=True)]
@@ -32,6 +33,10 @@ SPARSE = [Threshold(0.5), Threshold(keep=0.1), TopK(0.1), RandomK(0.2), RandomK(
 WRAPPED = [Deflate(Int8()), Deflate(TopK(0.3), 6), Deflate(Deflate(QSGD(2)))]
 PURE = [*DENSE, *INTEGERS, *QUANTISED, *TERNARY, *SIGNS, *SPARSE, *WRAPPED]
 ALL = [*PURE, DGC(0.1, warm_up=())]
+MORE = [
+    it for it in tried("compression") if type(it) not in {PerLayer, *map(type, ALL)}
+]  # whatever the room has besides
+PURE, ALL = [*PURE, *(it for it in MORE if not it.remembers)], [*ALL, *MORE]
 
 
 def layered(size: int) -> list[PerLayer]:

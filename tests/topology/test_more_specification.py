@@ -7,7 +7,9 @@ from topology_play import Adding, play, updates
 from dlmini import Recipe, launch
 from dlmini.compression import QSGD, EFSign, Int8, None_, RandomK, Threshold, TopK
 from dlmini.memory import arrays, restore
+from dlmini.pieces import tried
 from dlmini.sim import Simulated
+from dlmini.topology import AllReduce, Gossip, ParameterServer
 from dlmini.topology.async_gossip import AsyncGossip
 from dlmini.topology.choco import Choco
 from dlmini.topology.graphs import GRAPHS, is_fixed
@@ -30,6 +32,8 @@ WHOLE = [
     *(PushSum(graph) for graph in (*GRAPHS, "random_push", Own(path))),
     *(Choco(None_(), graph, 1.0) for graph in GRAPHS if is_fixed(graph)),
 ]
+ELSEWHERE = {AllReduce, AsyncGossip, Choco, Gossip, ParameterServer}  # test_specification.py, test_async_gossip.py
+WHOLE += [it for it in tried("topology") if type(it) not in {*ELSEWHERE, *map(type, WHOLE)}]  # whatever else there is
 PACKETS = [TopK(0.2), Int8(), QSGD(bits=4), RandomK(0.3), EFSign(), Threshold(1e9)]
 
 
