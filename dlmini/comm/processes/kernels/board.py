@@ -49,6 +49,7 @@ LOW, HIGH, SENT, HEADER, PAYLOAD, FIRST, LAST = range(ENVELOPE, END)  # low and 
 # in a cell (counted from 1) or right behind the word (0); all that lies in the ring fills whole words
 CELL = 2**15  # bytes of a cell: small, so that one rank fills the next while the other reads
 PLACE = 32  # how far left in the word the cell's number stands
+FEW = 8  # cells that are used again first
 INLINE = 2**12  # bytes: shorter pieces are not worth a cell
 # what a writer knows of its cells, each: until how far in which ring, with how many readers, it must be read to be free
 DUE, RING, SHARED, KNOWN = range(4)

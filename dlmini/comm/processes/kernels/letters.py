@@ -33,10 +33,11 @@ def least_head(board, first, readers):
 
 @kernel(exact=True)
 def free_cell(board, cells, first):
-    """The first cell, from `first` on and around, that everybody has read; NOTHING if there is none."""
+    """A cell that everybody has read: one of the first few, which are in the caches; else from `first` on, around."""
     count = cells.size // spot.KNOWN
-    for step in range(count):
-        cell = (first + step) % count
+    few = min(spot.FEW, count)
+    for step in range(few + count):
+        cell = step if step < few else (first + step) % count
         at = cell * spot.KNOWN
         due = cells[at + spot.DUE]
         if due == 0 or least_head(board, cells[at + spot.RING], cells[at + spot.SHARED]) >= due:
