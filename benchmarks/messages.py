@@ -55,7 +55,7 @@ def around(comm, count: int, reps: int) -> float:
 
 def repetitions(count: int) -> int:
     """Enough for some twenty milliseconds."""
-    return max(10, min(1000, 2**21 // count))
+    return max(20, min(1000, 2**25 // count))
 
 
 def measured(crew: Crew | None, how: str, count: int) -> tuple[float, float | None]:

@@ -28,6 +28,7 @@ def write(item, out: Writer) -> None:
     elif isinstance(item, np.generic):
         write_array(np.asarray(item), out, b"g")
     elif isinstance(item, Packet):
+        WRITERS[kind] = write_packet  # asked once for each class: a protocol takes longer to ask than a packet to write
         write_packet(item, out)
     else:
         raise TypeError(

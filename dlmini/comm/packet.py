@@ -8,6 +8,7 @@ Class.from_wire(buffer) -> packet              the way back; `buffer` is a writa
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 
@@ -33,8 +34,12 @@ def register(cls: type) -> type:
 
 
 def name_of(packet: Packet) -> str:
-    cls = register(type(packet))
-    return f"{cls.__module__}:{cls.__qualname__}"
+    return _name_of(type(packet))
+
+
+@cache
+def _name_of(cls: type) -> str:
+    return f"{register(cls).__module__}:{cls.__qualname__}"
 
 
 def class_named(name: str) -> type:

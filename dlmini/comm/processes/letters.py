@@ -50,7 +50,7 @@ def room_of(board, end):
 
 
 def free_cell(board, cells):
-    for cell, (due, ring, readers) in enumerate(cells.reshape(-1, spot.KNOWN)):
+    for cell, (due, ring, readers) in enumerate(cells[:-1].reshape(-1, spot.KNOWN)):
         if due == 0 or least_head(board, ring, readers) >= due:
             return cell
     return spot.NOTHING
@@ -64,7 +64,7 @@ def write(board, habits, end, cells, data, at):
             if cell >= 0:
                 cell_of(board, habits, habits[spot.RANK], cell)[:count] = data[at : at + count]
                 put(board, end, [(cell + 1) << spot.PLACE | count])
-                cells.reshape(-1, spot.KNOWN)[cell] = end[spot.POSITION], end[spot.WORDS], end[spot.READERS]
+                cells[:-1].reshape(-1, spot.KNOWN)[cell] = end[spot.POSITION], end[spot.WORDS], end[spot.READERS]
                 at += count
                 continue
             put(board, end, [count])

@@ -30,7 +30,7 @@ class Ends:
     """What all ends of one rank share: the board, its cells, and the kernels, as compiled for their arguments."""
 
     def __init__(self, commons: Commons, habits: np.ndarray, kernels):
-        self.words, self.cells = commons.words, np.zeros(commons.cells * board.KNOWN, np.int64)
+        self.words, self.cells = commons.words, np.zeros(commons.cells * board.KNOWN + 1, np.int64)
         common, end, numbers = (self.words, habits), np.zeros(board.END, np.int64), np.zeros(1, np.int64)
 
         def ready(kernel, *args):

@@ -49,9 +49,11 @@ LOW, HIGH, SENT, HEADER, PAYLOAD, FIRST, LAST = range(ENVELOPE, END)  # low and 
 # in a cell (counted from 1) or right behind the word (0); all that lies in the ring fills whole words
 CELL = 2**15  # bytes of a cell: small, so that one rank fills the next while the other reads
 PLACE = 32  # how far left in the word the cell's number stands
+NEAR = 64  # cells in turn: more than a second-level cache holds, less than a third-level one
 INLINE = 2**12  # bytes: shorter pieces are not worth a cell
-# what a writer knows of its cells, each: until how far in which ring, with how many readers, it must be read to be free
-DUE, RING, SHARED, KNOWN = range(4)
+# what a writer knows of each cell: until how far, in which ring, by how many it must be read to be free; and behind all
+# of them, which cell it used last
+KNOWN = 3
 
 # what a meeting is for: a ticket is the verb, a number for the dtype, and the length, in one word
 MEET, ALLREDUCE, REDUCE_SCATTER = range(3)

@@ -32,14 +32,27 @@ def least_head(board, first, readers):
 
 
 @kernel(exact=True)
-def free_cell(board, cells, first):
-    """The first cell, from `first` on and around, that everybody has read; NOTHING if there is none."""
-    count = cells.size // spot.KNOWN
+def is_free(board, cells, cell):
+    """Has everybody read it?"""
+    due, ring, readers = cells[cell * spot.KNOWN], cells[cell * spot.KNOWN + 1], cells[cell * spot.KNOWN + 2]
+    return due == 0 or least_head(board, ring, readers) >= due
+
+
+@kernel(exact=True)
+def free_cell(board, cells):
+    """The next free cell, in turns: NOTHING if there is none.
+
+    A cell that was just read is still in the reader's own cache, and slow to write (1 MB: 120 us a message for 40). One
+    that was used long ago is in no cache. So the turn begins again after NEAR cells, if the reader keeps up.
+    """
+    count, last = cells.size // spot.KNOWN, cells.size - 1
+    first = cells[last] + 1
+    if first % spot.NEAR == 0 and is_free(board, cells, 0):
+        first -= first
     for step in range(count):
         cell = (first + step) % count
-        at = cell * spot.KNOWN
-        due = cells[at + spot.DUE]
-        if due == 0 or least_head(board, cells[at + spot.RING], cells[at + spot.SHARED]) >= due:
+        if is_free(board, cells, cell):
+            cells[last] = cell
             return cell
     return spot.NOTHING
 
@@ -75,8 +88,7 @@ def put_in_cell(board, habits, end, cells, cell, data, at, count):
     copy(board.view(np.uint8), here, data, at, count)
     put(board, end, (cell + 1) << spot.PLACE | count)
     known = cell * spot.KNOWN
-    cells[known + spot.DUE] = end[spot.POSITION]
-    cells[known + spot.RING], cells[known + spot.SHARED] = end[spot.WORDS], end[spot.READERS]
+    cells[known], cells[known + 1], cells[known + 2] = end[spot.POSITION], end[spot.WORDS], end[spot.READERS]
 
 
 @kernel(exact=True)
@@ -98,7 +110,7 @@ def write(board, habits, end, cells, data, at):
     while at < data.size and room >= 16:
         if end[spot.PIECE] == 0:
             count = min(data.size - at, spot.CELL)
-            cell = free_cell(board, cells, cell) if count > spot.INLINE and cell >= 0 else spot.NOTHING
+            cell = free_cell(board, cells) if count > spot.INLINE and cell >= 0 else spot.NOTHING
             if cell >= 0:
                 put_in_cell(board, habits, end, cells, cell, data, at, count)
                 at, room = at + count, room - 8
