@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.timing import goal
 from dlmini.comm.mpi import Mpi
-from dlmini.comm.mpi.start import missing
+from dlmini.comm.mpi.mpiexec import missing
 
 SMALL = {"4 B": 1, "4 KB": 2**10}  # numbers of 4 bytes
 LARGE = {"64 KB": 2**14, "1 MB": 2**18, "8 MB": 2**21}

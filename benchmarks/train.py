@@ -22,7 +22,7 @@ start = time.perf_counter()
 import numpy as np
 from dlmini import lenet
 imported = time.perf_counter()
-from dlmini.nn.warm import warm
+from dlmini.nn.warm_networks import warm
 warm() if sys.argv[1] == "all" else None
 model = lenet()
 model.loss_and_grad(model.initial(), np.ones((32, 28, 28, 1), np.float32), np.zeros(32, int), model.zeros())

@@ -19,7 +19,7 @@ import numpy as np
 from dlmini import files
 from dlmini.events import Checkpoint
 from dlmini.recipe import Recipe
-from dlmini.written import read, write
+from dlmini.recipe_text import read, write
 
 FORMAT, VERSION = "dlmini checkpoint", 2  # version 1 had no header, and knew no tasks
 MAY_DIFFER = ("rounds", "evaluate_every", "all_workers", "checkpoint_every")

@@ -121,7 +121,7 @@ def listing() -> None:
 def warm_up(only: Annotated[list[str] | None, typer.Argument(help="such as networks; all by default")] = None) -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
     from dlmini import jit, words
-    from dlmini.course.warm import stages
+    from dlmini.course.warm_up import stages
 
     start, known = time.perf_counter(), stages()
     for name in only or known:

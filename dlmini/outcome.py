@@ -11,7 +11,7 @@ import numpy as np
 from dlmini.events import Event, Measured, Phases, Snapshot, as_dict, from_dict
 from dlmini.files import DAMAGED, why, write_folder
 from dlmini.recipe import Recipe
-from dlmini.written import describe, read
+from dlmini.recipe_text import describe, read
 
 VERSION = 2  # of summary.json; 1 had none, and a recipe as its repr
 PLAIN = ("seconds", "nbytes", "messages", "stopped")

@@ -21,7 +21,7 @@ def serve(pipe, last_words, birth: tuple) -> None:
     """The process's main function. All it is given is plain: to unpickle it imports nothing of the house."""
     one_thread()
 
-    from dlmini.comm.processes import worker
-    from dlmini.comm.processes.answers import Birth
+    from dlmini.comm.processes.workers import worker
+    from dlmini.comm.processes.workers.protocol import Birth
 
     worker.serve(pipe, last_words, Birth(*birth))

@@ -9,7 +9,7 @@ import pytest
 
 from dlmini.comm.errors import RankFailed
 from dlmini.commands.doctor import table
-from dlmini.course import warm
+from dlmini.course import warm_up as warm
 from dlmini.doctor import machine, pool, software
 from dlmini.doctor.finding import BROKEN, GOOD, WARNING, good
 from dlmini.doctor.visit import ill, safely

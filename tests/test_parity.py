@@ -5,7 +5,7 @@ import pytest
 
 from dlmini import SGD, Momentum, launch
 from dlmini.comm.mpi import Mpi
-from dlmini.comm.mpi.start import missing
+from dlmini.comm.mpi.mpiexec import missing
 from dlmini.comm.processes import Processes
 from dlmini.comm.schedules import halving_doubling, ring, tree
 from dlmini.compression import DGC, QSGD, Int8, RandomK, Threshold, TopK

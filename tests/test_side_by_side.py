@@ -13,7 +13,8 @@ import pytest
 from greenlet import getcurrent, greenlet
 
 from dlmini import SGD, Classify, CrossEntropy, Dense, Dropout, Flatten, Model, ReLU, lenet, load
-from dlmini.comm.processes import Processes, birth
+from dlmini.comm.processes import Processes
+from dlmini.comm.processes.workers import start as birth
 from dlmini.nn.passes import Pass
 from dlmini.recipe import Recipe
 from dlmini.run import train
@@ -170,9 +171,10 @@ def test_threads_may_load_the_kernels_together():
 
 BIRTH = """
 import os, sys, threading
-import dlmini.comm.processes.warm
+import dlmini.comm.processes.workers.warm_workers
 from dlmini.comm.launch import launch
-from dlmini.comm.processes import Processes, birth
+from dlmini.comm.processes.workers import start as birth
+from dlmini.comm.processes import Processes
 birth.METHOD = sys.argv[1]
 main, environment, looks = sys.modules["__main__"], dict(os.environ._data), 0
 

@@ -38,7 +38,7 @@ from dlmini import (
     words,
 )
 from dlmini.compression import None_
-from dlmini.written import Unwritten, describe, pieces, read, write
+from dlmini.recipe_text import Unwritten, describe, pieces, read, write
 
 K = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
 SCHEDULES = [native, ring, tree, doubling, halving_doubling, naive, Hierarchical(2)]

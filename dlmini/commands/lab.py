@@ -75,7 +75,7 @@ def found() -> Path:
 
 def warm_up() -> None:
     """Compile, or load, whatever lessons need; with a bar, since the first time takes long."""
-    from dlmini.course.warm import cold, stages
+    from dlmini.course.warm_up import cold, stages
 
     todo = stages()
     if cold() and len(todo) > 1:

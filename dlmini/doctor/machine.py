@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
-from dlmini.comm.processes.habits import cores as allowed_cores
-from dlmini.comm.processes.shared import SHM
+from dlmini.comm.processes.segment import SHM
+from dlmini.comm.processes.wait_settings import cores as allowed_cores
 from dlmini.doctor.finding import Finding, broken, good, warning
 
 GB, MB = 1e9, 1e6

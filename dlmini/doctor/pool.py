@@ -10,9 +10,9 @@ from dlmini import jit
 from dlmini.comm.errors import CommError
 from dlmini.comm.launch import launch
 from dlmini.comm.processes import Processes
-from dlmini.comm.processes.birth import METHOD
-from dlmini.comm.processes.shared import sweep
-from dlmini.course.warm import cold
+from dlmini.comm.processes.segment import sweep
+from dlmini.comm.processes.workers.start import METHOD
+from dlmini.course.warm_up import cold
 from dlmini.doctor.finding import Finding, broken, good, warning
 
 RANKS = 2

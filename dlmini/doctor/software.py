@@ -10,7 +10,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from dlmini.comm.mpi.start import missing, mpiexec, version
+from dlmini.comm.mpi.mpiexec import missing, mpiexec, version
 from dlmini.doctor.finding import Finding, broken, good, warning
 
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[^\]]*\])?[^;]*?(?:>=\s*(?P<least>[\d.]+))?")

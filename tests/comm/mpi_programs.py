@@ -11,7 +11,7 @@ import numpy as np
 
 from dlmini.comm import wire
 from dlmini.comm.ghost import Ghost
-from dlmini.comm.mpi.start import SESSION
+from dlmini.comm.mpi.mpiexec import SESSION
 from dlmini.comm.schedules import Hierarchical, doubling, halving_doubling, naive, native, ring, tree
 from dlmini.events import Round
 
@@ -137,7 +137,8 @@ def aliasing(comm):
 
 def in_parts(comm, part):
     """As if MPI could count only up to `part`: bodies in several messages, long collectives by their schedules."""
-    from dlmini.comm.mpi import native, parts
+    from dlmini.comm.mpi import native_collectives as native
+    from dlmini.comm.mpi import parts
 
     parts.MOST = native.MOST = part
     x, right, left = np.arange(10**5), (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
@@ -174,7 +175,7 @@ def all_kinds(comm):
 def handed_over(comm, count):
     """Large letters whose sender waits to be asked for them: how many were taken out of its own memory, and did they
     come as they were when `send` was called? The sender changes them as soon as it returns."""
-    from dlmini.comm.mpi.mail import Mail
+    from dlmini.comm.mpi.messages import Mail
 
     direct, asked, real = [], Mail._waits, Mail._hand_over
     Mail._waits = lambda mail, dest: mail.until(lambda: asked(mail, dest))

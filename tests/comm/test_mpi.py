@@ -11,7 +11,7 @@ from threads import Threads
 
 from dlmini.comm.launch import launch
 from dlmini.comm.mpi import Mpi
-from dlmini.comm.mpi.start import missing
+from dlmini.comm.mpi.mpiexec import missing
 from dlmini.sim.simulated import Simulated
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "MPI is here")

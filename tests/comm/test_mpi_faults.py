@@ -14,7 +14,7 @@ import pytest
 from dlmini.comm.errors import RankFailed, Unreceived, Unserved
 from dlmini.comm.launch import launch
 from dlmini.comm.mpi import Mpi
-from dlmini.comm.mpi.start import missing, mpiexec, version
+from dlmini.comm.mpi.mpiexec import missing, mpiexec, version
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "MPI is here")
 LIMIT = 120

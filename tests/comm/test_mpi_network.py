@@ -9,8 +9,8 @@ from hosts import hosts, unavailable
 from threads import Threads
 
 from dlmini.comm.launch import launch
-from dlmini.comm.mpi import start
-from dlmini.comm.mpi.start import missing, mpiexec, version
+from dlmini.comm.mpi import mpiexec as start
+from dlmini.comm.mpi.mpiexec import missing, mpiexec, version
 from dlmini.comm.network import Link, Switch, gigabit
 from dlmini.sim.simulated import Simulated
 

@@ -14,8 +14,12 @@ import mpi_programs
 import pytest
 
 from dlmini.comm.launch import launch
-from dlmini.comm.mpi import Mpi, deposit, job, line, start, switchboard
-from dlmini.comm.mpi.switchboard import STRANGERS, Switchboard
+from dlmini.comm.mpi import Mpi, job
+from dlmini.comm.mpi import connection as line
+from dlmini.comm.mpi import key_file as deposit
+from dlmini.comm.mpi import listener as switchboard
+from dlmini.comm.mpi import mpiexec as start
+from dlmini.comm.mpi.listener import STRANGERS, Switchboard
 
 KEY = bytes(range(32))
 needs_mpi = pytest.mark.skipif(bool(start.missing()), reason=start.missing() or "MPI is here")

@@ -6,8 +6,10 @@ from contextlib import suppress
 
 import pytest
 
-from dlmini.comm.mpi import Mpi, line, start
-from dlmini.comm.mpi.verdict import cause
+from dlmini.comm.mpi import Mpi
+from dlmini.comm.mpi import connection as line
+from dlmini.comm.mpi import mpiexec as start
+from dlmini.comm.mpi.failures import cause
 
 SAYS = {
     "open": "mpiexec (Open MPI) 5.0.11",
@@ -47,7 +49,7 @@ def test_each_mpi_is_spoken_to_in_its_own_words(program):
         assert words[words.index(where) + 1] == "a:2,b:2"
         assert ("-x" in words) == environment
         assert words[-4] == "--more"
-        assert words[-2:] == ["-m", "dlmini.comm.mpi.rank"]
+        assert words[-2:] == ["-m", "dlmini.comm.mpi.rank_main"]
 
 
 def test_settings_of_the_reader_win_but_ranks_have_one_thread(monkeypatch):

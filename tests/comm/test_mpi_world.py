@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dlmini.comm.mpi.start import environment, missing, mpiexec
+from dlmini.comm.mpi.mpiexec import environment, missing, mpiexec
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "MPI is here")
 

@@ -17,8 +17,9 @@ from threads import Threads
 from dlmini.comm.errors import Deadlock, Unreceived, Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
-from dlmini.comm.processes import Processes, birth, pickled
-from dlmini.comm.processes.pool import Pool
+from dlmini.comm.processes import Processes, pickled
+from dlmini.comm.processes.workers import start as birth
+from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.schedules import Hierarchical, doubling, halving_doubling, naive, ring, tree
 from dlmini.events import Round
 from dlmini.sim.simulated import Simulated

@@ -9,10 +9,11 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlmini.comm.processes import plain
-from dlmini.comm.processes.commons import Commons, nbytes
-from dlmini.comm.processes.habits import habits
-from dlmini.comm.processes.kernels import board, summing, waiting
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels import summing, waiting
+from dlmini.comm.processes.plain import waiting_and_sums as plain
+from dlmini.comm.processes.shared_area import Commons, nbytes
+from dlmini.comm.processes.wait_settings import habits
 
 RUN = 7
 

@@ -15,14 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlmini.comm import wire
-from dlmini.comm.processes import Processes, commons, shared
-from dlmini.comm.processes import letters as twins
-from dlmini.comm.processes.habits import habits
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.kernels import letters as compiled
-from dlmini.comm.processes.mailbox import Ends, Incoming, Outgoing
+from dlmini.comm.processes import Processes
+from dlmini.comm.processes import segment as shared
+from dlmini.comm.processes import shared_area as commons
+from dlmini.comm.processes.kernels import messages as compiled
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.messages.ring_buffer import Ends, Incoming, Outgoing
+from dlmini.comm.processes.plain import messages as twins
 from dlmini.comm.processes.shelf import LARGE, Shelf
-from dlmini.comm.processes.sources import edited, stamp
+from dlmini.comm.processes.wait_settings import habits
+from dlmini.comm.processes.workers.edited_sources import edited, stamp
 
 files = pytest.mark.skipif(sys.platform == "win32", reason="segments have no files on Windows")
 
@@ -117,7 +119,7 @@ def test_a_mount_that_fills_up_is_noticed_before_anything_runs(tmp_path, monkeyp
 def test_ranks_work_in_little_memory(scale, monkeypatch):
     full = shared.create
     monkeypatch.setattr(shared, "create", lambda nbytes: (full(lambda _: nbytes(scale))[0], scale))
-    from dlmini.comm.processes.pool import Pool
+    from dlmini.comm.processes.workers.pool import Pool
 
     monkeypatch.setattr("dlmini.comm.processes.borrow", Pool)
     monkeypatch.setattr("dlmini.comm.processes.give_back", Pool.end)

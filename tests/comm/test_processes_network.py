@@ -10,7 +10,7 @@ from dlmini.comm.errors import Deadlock, Unreceived
 from dlmini.comm.launch import launch
 from dlmini.comm.network import Link, Medium, Nodes, Switch, gigabit
 from dlmini.comm.processes import Processes
-from dlmini.comm.processes.links import Links
+from dlmini.comm.processes.messages.slow_network import Links
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 SLOW = Switch(Link(0.01, 1e6))  # 10 ms, 1 MB/s
@@ -116,4 +116,4 @@ def test_a_network_too_large_is_refused():
             return [None] * 10**6
 
     with pytest.raises(ValueError, match="1000000 ports is too large to be imitated among 2 processes"):
-        Links(Endless(), 0, 2, None, __import__("dlmini.comm.processes.plain", fromlist=["plain"]))
+        Links(Endless(), 0, 2, None, __import__("dlmini.comm.processes.plain.waiting_and_sums", fromlist=["plain"]))

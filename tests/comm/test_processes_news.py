@@ -10,7 +10,8 @@ import pytest
 
 from dlmini.comm.errors import CommError
 from dlmini.comm.launch import launch
-from dlmini.comm.processes import Processes, news
+from dlmini.comm.processes import Processes
+from dlmini.comm.processes.workers import event_sender as news
 from dlmini.events import Round, Snapshot
 
 

@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from multiprocess import connection
 
-from dlmini.comm.processes import Processes, handles, plain, shared
-from dlmini.comm.processes.answers import Returned
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.pool import Pool
+from dlmini.comm.processes import Processes
+from dlmini.comm.processes import segment as shared
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.plain import waiting_and_sums as plain
+from dlmini.comm.processes.workers import wait_many as handles
+from dlmini.comm.processes.workers.pool import Pool
+from dlmini.comm.processes.workers.protocol import Returned
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ import pytest
 
 from dlmini.comm import processes
 from dlmini.comm.errors import CommError, RankFailed
-from dlmini.comm.processes import Processes, shared
+from dlmini.comm.processes import Processes
+from dlmini.comm.processes import segment as shared
 from dlmini.events import Round
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

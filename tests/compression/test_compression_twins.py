@@ -209,7 +209,7 @@ def test_debug_mode_stays_inside_every_array_and_sends_the_same_bytes():
 def test_warming_up_leaves_no_kernel_uncompiled():
     code = """
         from dlmini.compression.ops import compiled
-        from dlmini.compression.warm import warm
+        from dlmini.compression.warm_compression import warm
         warm()
         for name, fn in vars(compiled()).items():
             assert not hasattr(fn, "signatures") or len(fn.signatures) == 1, (name, fn.signatures)

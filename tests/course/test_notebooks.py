@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dlmini.comm.processes import shared
-from dlmini.course import warm
+from dlmini.comm.processes import segment as shared
+from dlmini.course import warm_up as warm
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]

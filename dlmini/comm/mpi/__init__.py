@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from dlmini.checks import real, refuse, settle, whole
 from dlmini.comm.launch import Results
-from dlmini.comm.mpi.start import missing, placed, rank_here
+from dlmini.comm.mpi.mpiexec import missing, placed, rank_here
 from dlmini.events import Event
 
 
@@ -59,7 +59,7 @@ class Mpi:
         return whole(self.size, "size", 1, hint="ranks")
 
     def _found(self) -> int:
-        from dlmini.comm.mpi.world import size
+        from dlmini.comm.mpi.inside_mpiexec import size
 
         if self.size in (None, size()):
             return size()
@@ -73,7 +73,7 @@ class Mpi:
         Inside mpiexec all ranks must call this; each gets the results of all, rank 0 alone the events.
         """
         if rank_here() >= 0:
-            from dlmini.comm.mpi.world import run_here
+            from dlmini.comm.mpi.inside_mpiexec import run_here
 
             return run_here(program, args, listen)
 

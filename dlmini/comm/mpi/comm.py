@@ -14,8 +14,8 @@ from mpi4py import MPI
 from dlmini.comm.channels import ANY, name_of
 from dlmini.comm.errors import Unserved
 from dlmini.comm.mpi.clock import offset_to_rank_0
-from dlmini.comm.mpi.mail import Mail
-from dlmini.comm.mpi.native import Native
+from dlmini.comm.mpi.messages import Mail
+from dlmini.comm.mpi.native_collectives import Native
 from dlmini.events import Event
 
 FINISHED = -(2**31)  # a channel that neither programs nor collectives use

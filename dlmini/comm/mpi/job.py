@@ -20,11 +20,11 @@ import cloudpickle
 from dlmini.comm.errors import RankFailed
 from dlmini.comm.launch import Results
 from dlmini.comm.mpi import guard
-from dlmini.comm.mpi.deposit import Deposits
+from dlmini.comm.mpi.failures import cause, raised
+from dlmini.comm.mpi.key_file import Deposits
+from dlmini.comm.mpi.listener import TICK, Switchboard
+from dlmini.comm.mpi.mpiexec import FILE, HOME, KEY, SESSION, addresses, command, environment, heard_at, names, one_host
 from dlmini.comm.mpi.report import Report, results
-from dlmini.comm.mpi.start import FILE, HOME, KEY, SESSION, addresses, command, environment, heard_at, names, one_host
-from dlmini.comm.mpi.switchboard import TICK, Switchboard
-from dlmini.comm.mpi.verdict import cause, raised
 from dlmini.events import Event
 
 START = 120  # seconds in which all ranks must have come

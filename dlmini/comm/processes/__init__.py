@@ -23,11 +23,11 @@ from dlmini.checks import real, settle, truth, whole
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
 from dlmini.comm.network import Network, network_of
-from dlmini.comm.processes.answers import Said
-from dlmini.comm.processes.birth import prepare
-from dlmini.comm.processes.plain import check_order
-from dlmini.comm.processes.pool import Pool
-from dlmini.comm.processes.verdict import judge, whereabouts
+from dlmini.comm.processes.plain.waiting_and_sums import check_order
+from dlmini.comm.processes.workers.failures import judge, whereabouts
+from dlmini.comm.processes.workers.pool import Pool
+from dlmini.comm.processes.workers.protocol import Said
+from dlmini.comm.processes.workers.start import prepare
 from dlmini.events import Event
 
 KEPT = 64  # idle workers kept at most, over all pools

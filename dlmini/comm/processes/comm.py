@@ -19,15 +19,15 @@ from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAME
 from dlmini.comm.collectives import Pending, plan_of
 from dlmini.comm.errors import Unserved
 from dlmini.comm.ghost import Ghost
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.habits import habits
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.kernels.board import ALL
-from dlmini.comm.processes.links import Links, SlowPost
-from dlmini.comm.processes.mailbox import BYTE
-from dlmini.comm.processes.post import Cancelled, Letter, PostOffice, weight_of
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels.shared_words import ALL
+from dlmini.comm.processes.messages.receiving import Cancelled, Letter, PostOffice, weight_of
+from dlmini.comm.processes.messages.ring_buffer import BYTE
+from dlmini.comm.processes.messages.slow_network import Links, SlowPost
+from dlmini.comm.processes.shared_area import Commons
 from dlmini.comm.processes.shelf import LARGE
 from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
+from dlmini.comm.processes.wait_settings import habits
 from dlmini.comm.schedules import native, ring
 
 USUAL, NUMBER = LARGE // FLOAT32.itemsize, FLOAT32.num

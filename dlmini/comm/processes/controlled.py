@@ -14,9 +14,9 @@ from itertools import chain
 from dlmini.comm.collectives import plan_of
 from dlmini.comm.control import Orders
 from dlmini.comm.processes.comm import SharedComm
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.links import SlowPost
-from dlmini.comm.processes.post import Cancelled, Letter, PostOffice
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.messages.receiving import Cancelled, Letter, PostOffice
+from dlmini.comm.processes.messages.slow_network import SlowPost
 from dlmini.comm.schedules import native, ring
 from dlmini.events import Event, Round
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from dlmini import jit
 from dlmini.comm.errors import Unserved
-from dlmini.comm.processes import letters, plain
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.post import Cancelled
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.messages.receiving import Cancelled
+from dlmini.comm.processes.plain import messages as letters
+from dlmini.comm.processes.plain import waiting_and_sums as plain
+from dlmini.comm.processes.shared_area import Commons
 from dlmini.comm.processes.shelf import LARGE, Shelf
 from dlmini.comm.schedules import NOBODY, Plan, cut, tree
 from dlmini.jit import at_hand
@@ -27,7 +28,7 @@ def kernels() -> SimpleNamespace:
     """Everything compiled, or its twins. Sums are compiled for float32 (the course's vectors); NumPy adds the rest."""
     if jit.mode() == "numpy":
         return SimpleNamespace(**vars(plain), letters=letters, summing=plain.Sums(), anything=plain.Sums())
-    from dlmini.comm.processes.kernels import letters as posting
+    from dlmini.comm.processes.kernels import messages as posting
     from dlmini.comm.processes.kernels import summing, waiting
 
     return SimpleNamespace(**vars(waiting), letters=posting, summing=summing, anything=plain.Sums(waiting.meet))

@@ -13,7 +13,7 @@ the number of the meeting, so that a call never writes what a slower rank still 
 Compiled `exact`, so that sums are not reordered. `plain.py` holds the NumPy twins.
 """
 
-from dlmini.comm.processes.kernels import board as spot
+from dlmini.comm.processes.kernels import shared_words as spot
 from dlmini.comm.processes.kernels.numbers import accumulate, add, copy
 from dlmini.comm.processes.kernels.waiting import gather, meet, words_of
 from dlmini.jit import kernel

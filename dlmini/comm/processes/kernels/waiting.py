@@ -14,9 +14,9 @@ yields, while other cores are idle: that is noticed here, and one of the two ste
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import board as spot
-from dlmini.comm.processes.kernels import words
-from dlmini.comm.processes.kernels.words import add, address, call, fence, load, pause, store
+from dlmini.comm.processes.kernels import atomics as words
+from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels.atomics import add, address, call, fence, load, pause, store
 from dlmini.jit import kernel
 
 FUTEX_WAIT, FUTEX_WAKE = 0, 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dlmini.comm import control
-from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.kernels import shared_words as board
 
 PAGE = 4096
 RINGS = 2**24  # bytes for all ring buffers together ...

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
 from dlmini.comm.errors import Deadlock, RankFailed, Unreceived
-from dlmini.comm.processes.answers import Died, Exited, Raised, Returned, Silent, Stopped
-from dlmini.comm.processes.pool import Pool
+from dlmini.comm.processes.workers.pool import Pool
+from dlmini.comm.processes.workers.protocol import Died, Exited, Raised, Returned, Silent, Stopped
 
 
 class Wait(NamedTuple):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import board as spot
-from dlmini.comm.processes.plain import look, publish, watch
+from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.plain.waiting_and_sums import look, publish, watch
 
 WORD = 8  # bytes
 

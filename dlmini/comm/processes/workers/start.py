@@ -20,11 +20,11 @@ from importlib import import_module
 import multiprocess
 from multiprocess import forkserver, spawn
 
-from dlmini.comm.processes.answers import Birth
+from dlmini.comm.processes.workers.protocol import Birth
 from dlmini.worker_start import serve
 
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
-PRELOAD, WARM = ["dlmini.preload"], "dlmini.comm.processes.warm"
+PRELOAD, WARM = ["dlmini.preload"], "dlmini.comm.processes.workers.warm_workers"
 _starting, _here = threading.RLock(), threading.local()
 
 

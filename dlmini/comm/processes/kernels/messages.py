@@ -13,10 +13,10 @@ Cost of n bytes: two copies, overlapped. `letters.py`, one folder up, holds the 
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import board as spot
+from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels.atomics import load
 from dlmini.comm.processes.kernels.numbers import copy
 from dlmini.comm.processes.kernels.waiting import publish, watch
-from dlmini.comm.processes.kernels.words import load
 from dlmini.jit import kernel
 
 ENVELOPE = 8 * (spot.END - spot.ENVELOPE)  # bytes

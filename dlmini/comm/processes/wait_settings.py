@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.shared_area import Commons
 
 SPINS, YIELDS = 2000, 200  # looks a breath apart, then looks with the core given away in between
 NAP = 20_000_000  # nanoseconds: the longest sleep without a look at the board

@@ -18,12 +18,14 @@ import multiprocess
 from multiprocess import connection
 
 from dlmini.comm.errors import CommError, RankFailed
-from dlmini.comm.processes import commons, shared, sources
-from dlmini.comm.processes.answers import READY, Birth, Died, Returned, Said, Silent, Task
-from dlmini.comm.processes.birth import born, compile_once
-from dlmini.comm.processes.habits import cores
-from dlmini.comm.processes.handles import wait
-from dlmini.comm.processes.stuck import TICK, Stillness
+from dlmini.comm.processes import segment as shared
+from dlmini.comm.processes import shared_area as commons
+from dlmini.comm.processes.wait_settings import cores
+from dlmini.comm.processes.workers import edited_sources as sources
+from dlmini.comm.processes.workers.deadlock_watch import TICK, Stillness
+from dlmini.comm.processes.workers.protocol import READY, Birth, Died, Returned, Said, Silent, Task
+from dlmini.comm.processes.workers.start import born, compile_once
+from dlmini.comm.processes.workers.wait_many import wait
 
 PATIENCE = 120.0  # seconds for workers to be born: kernels may have to be compiled first
 GRACE = 0.3  # seconds for ranks to answer an abort

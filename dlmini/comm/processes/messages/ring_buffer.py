@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.kernels.board import ALL, NOTHING, TAIL, UNFIT, WANTED, WHOLE
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels.shared_words import ALL, NOTHING, TAIL, UNFIT, WANTED, WHOLE
+from dlmini.comm.processes.shared_area import Commons
 from dlmini.comm.wire import Envelope
 from dlmini.jit import at_hand
 

@@ -6,12 +6,11 @@ server survives: the workers will then meet the same error, and report it.
 
 import numpy as np
 
-from dlmini.comm.processes import worker  # noqa: F401  what a worker imports is imported here, once for all of them
-from dlmini.comm.processes.commons import Commons, nbytes
-from dlmini.comm.processes.habits import habits
-from dlmini.comm.processes.kernels.board import NOTHING, length
-from dlmini.comm.processes.mailbox import Ends
+from dlmini.comm.processes.kernels.shared_words import NOTHING, length
+from dlmini.comm.processes.messages.ring_buffer import Ends
+from dlmini.comm.processes.shared_area import Commons, nbytes
 from dlmini.comm.processes.sums import FLOAT32, kernels
+from dlmini.comm.processes.wait_settings import habits
 
 
 def warm() -> None:

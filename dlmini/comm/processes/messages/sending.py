@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels.board import ALL
-from dlmini.comm.processes.mailbox import Ends, Outgoing
+from dlmini.comm.processes.kernels.shared_words import ALL
+from dlmini.comm.processes.messages.ring_buffer import Ends, Outgoing
+from dlmini.comm.processes.shared_area import Commons
 from dlmini.comm.wire import Envelope
 
 HELP = 0.005  # seconds after which the thread sends on what its rank does not

@@ -1,4 +1,4 @@
-"""A rank that a notebook started: `mpiexec -n N python -m dlmini.comm.mpi.rank`. Calls home, runs the program, reports.
+"""A rank that a notebook started: `mpiexec -n N python -m dlmini.comm.mpi.rank_main`. Calls home, runs the program, reports.
 
     rank -> home    ("hello", rank, process id)
     home -> rank 0  the task: search path of modules, pickled (program, args); rank 0 passes it on by MPI
@@ -17,9 +17,10 @@ import traceback
 
 import cloudpickle
 
-from dlmini.comm.mpi import deposit, report
-from dlmini.comm.mpi.line import Line, call
-from dlmini.comm.mpi.start import FILE, HOME, KEY, rank_here
+from dlmini.comm.mpi import key_file as deposit
+from dlmini.comm.mpi import report
+from dlmini.comm.mpi.connection import Line, call
+from dlmini.comm.mpi.mpiexec import FILE, HOME, KEY, rank_here
 
 PATIENCE = 5  # seconds in which home ends a job that has failed, before the rank does it itself
 

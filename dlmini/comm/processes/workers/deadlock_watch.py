@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.shared_area import Commons
 
 TICK = 0.1  # seconds between two looks
 LOOKS = 5  # looks in a row that must find everything at rest

@@ -77,7 +77,7 @@ def command(size: int, hosts: tuple[str, ...] | None, options: tuple[str, ...]) 
         words += ["-hosts", places] if places else []
     if "HYDRA" in version(program):
         words.append("-disable-auto-cleanup")  # else a rank's death kills the others at once, and hides who was first
-    return [*words, *options, sys.executable, "-m", "dlmini.comm.mpi.rank"]
+    return [*words, *options, sys.executable, "-m", "dlmini.comm.mpi.rank_main"]
 
 
 def placed(size: int, hosts: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from dlmini.comm.mpi.line import Line, answer
+from dlmini.comm.mpi.connection import Line, answer
 
 TICK = 0.1  # seconds between looks whether anybody is still expected
 STRANGERS = 64  # callers, beside the ranks, who may be about to show the key

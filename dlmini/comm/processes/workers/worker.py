@@ -18,15 +18,15 @@ from pathlib import Path
 
 import cloudpickle
 
-from dlmini.comm.processes.answers import READY, Birth, Exited, Raised, Returned, Said, Stopped, Task
 from dlmini.comm.processes.comm import SharedComm
-from dlmini.comm.processes.commons import Commons
 from dlmini.comm.processes.controlled import ControlledComm
-from dlmini.comm.processes.mortal import die_with_parent, leave_last_words
-from dlmini.comm.processes.news import News
-from dlmini.comm.processes.post import Cancelled
-from dlmini.comm.processes.shared import attach
-from dlmini.comm.processes.sources import Imports
+from dlmini.comm.processes.messages.receiving import Cancelled
+from dlmini.comm.processes.segment import attach
+from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.workers.edited_sources import Imports
+from dlmini.comm.processes.workers.event_sender import News
+from dlmini.comm.processes.workers.protocol import READY, Birth, Exited, Raised, Returned, Said, Stopped, Task
+from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
 
 HOUSE = str(Path(__file__).parents[1]) + os.sep  # frames from here are not the program's own
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from dlmini.comm import wire
 from dlmini.comm.channels import ANY
-from dlmini.comm.processes.commons import Commons
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.kernels.board import ALL, NOTHING
-from dlmini.comm.processes.mailbox import BYTE, EMPTY, Ends, Incoming, halves
-from dlmini.comm.processes.outbox import HELP, Outbox
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels.shared_words import ALL, NOTHING
+from dlmini.comm.processes.messages.ring_buffer import BYTE, EMPTY, Ends, Incoming, halves
+from dlmini.comm.processes.messages.sending import HELP, Outbox
+from dlmini.comm.processes.shared_area import Commons
 from dlmini.jit import at_hand
 
 FLOAT32 = np.dtype(np.float32)

@@ -15,8 +15,8 @@ from collections import Counter
 from heapq import heappop, heappush
 
 from dlmini.comm.network import Network
-from dlmini.comm.processes.kernels import board
-from dlmini.comm.processes.post import Letter, PostOffice, weight_of
+from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.messages.receiving import Letter, PostOffice, weight_of
 
 
 class Links:

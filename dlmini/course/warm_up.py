@@ -49,15 +49,15 @@ def caches(file: Path) -> list[list[Path]]:
 
 
 def networks() -> None:
-    import_module("dlmini.nn.warm").warm()
+    import_module("dlmini.nn.warm_networks").warm()
 
 
 def compression() -> None:
-    import_module("dlmini.compression.warm").warm()
+    import_module("dlmini.compression.warm_compression").warm()
 
 
 def workers() -> None:
-    import_module("dlmini.comm.processes.warm")  # importing it is what warms
+    import_module("dlmini.comm.processes.workers.warm_workers")  # importing it is what warms
 
 
 def optimisers() -> None:

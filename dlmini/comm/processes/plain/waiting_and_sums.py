@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from dlmini import jit
-from dlmini.comm.processes.kernels import board as spot
+from dlmini.comm.processes.kernels import shared_words as spot
 
 LOOKS, NAP = 100, 1e-4  # looks without a rest, then seconds between two
 

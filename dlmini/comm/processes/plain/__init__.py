@@ -1,0 +1,1 @@
+"""The shared-memory kernels once more, readable: the NumPy twins of `kernels`."""
