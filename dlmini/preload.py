@@ -1,4 +1,4 @@
-"""What the fork server imports, and nobody else: on one thread, all that its children need (comm/processes/workers/warm_workers.py)."""
+"""What the fork server imports, and nobody else: on one thread, all that its children need (warm_workers.py)."""
 
 from dlmini.worker_start import one_thread
 

@@ -17,11 +17,11 @@ def one_thread() -> None:
     os.environ.update(ALONE)
 
 
-def serve(pipe, last_words, birth: tuple) -> None:
+def serve(pipe, last_words, order: tuple) -> None:
     """The process's main function. All it is given is plain: to unpickle it imports nothing of the house."""
     one_thread()
 
     from dlmini.comm.processes.workers import worker
-    from dlmini.comm.processes.workers.protocol import Birth
+    from dlmini.comm.processes.workers.protocol import StartOrder
 
-    worker.serve(pipe, last_words, Birth(*birth))
+    worker.serve(pipe, last_words, StartOrder(*order))

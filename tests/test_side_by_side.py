@@ -14,7 +14,7 @@ from greenlet import getcurrent, greenlet
 
 from dlmini import SGD, Classify, CrossEntropy, Dense, Dropout, Flatten, Model, ReLU, lenet, load
 from dlmini.comm.processes import Processes
-from dlmini.comm.processes.workers import start as birth
+from dlmini.comm.processes.workers import start
 from dlmini.nn.passes import Pass
 from dlmini.recipe import Recipe
 from dlmini.run import train
@@ -173,9 +173,9 @@ BIRTH = """
 import os, sys, threading
 import dlmini.comm.processes.workers.warm_workers
 from dlmini.comm.launch import launch
-from dlmini.comm.processes.workers import start as birth
+from dlmini.comm.processes.workers import start
 from dlmini.comm.processes import Processes
-birth.METHOD = sys.argv[1]
+start.METHOD = sys.argv[1]
 main, environment, looks = sys.modules["__main__"], dict(os.environ._data), 0
 
 def look(*_):
@@ -213,7 +213,7 @@ def test_workers_are_born_without_a_change_that_another_thread_could_see(method,
 def test_others_who_start_processes_still_hand_over_their_main():
     from multiprocess import spawn
 
-    with birth.nursery():
+    with start.starting():
         assert not any(key.startswith("init_main") for key in spawn.get_preparation_data("a"))
         with ThreadPoolExecutor(1) as other:
             theirs = other.submit(spawn.get_preparation_data, "b").result(10)

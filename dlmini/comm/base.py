@@ -106,7 +106,7 @@ class Comm(Booking, Collectives):
         return result
 
     def emit(self, event: Event) -> None:
-        """Tell the notebook. Free of cost, not a message, and nobody waits until it is heard (but see news.py)."""
+        """Tell the notebook. Free of cost, not a message; nobody waits until it is heard (but see event_sender.py)."""
         self._tell(stamped(event, self.rank, self.now(), self.phases, self.ledger.total()))
 
     # ---- the same, unchecked, for the collectives; a Group translates them ----

@@ -17,9 +17,9 @@ from dlmini.comm.launch import launch
 from dlmini.comm.mpi import Mpi, job
 from dlmini.comm.mpi import connection as line
 from dlmini.comm.mpi import key_file as deposit
-from dlmini.comm.mpi import listener as switchboard
+from dlmini.comm.mpi import listener as listener
 from dlmini.comm.mpi import mpiexec as start
-from dlmini.comm.mpi.listener import STRANGERS, Switchboard
+from dlmini.comm.mpi.listener import STRANGERS, Listener
 
 KEY = bytes(range(32))
 needs_mpi = pytest.mark.skipif(bool(start.missing()), reason=start.missing() or "MPI is here")
@@ -89,7 +89,7 @@ HOSTILE = [junk, wrong_key, half_a_handshake, thrown_back]
 
 @pytest.fixture
 def board():
-    found = Switchboard(2, ["127.0.0.1"])
+    found = Listener(2, ["127.0.0.1"])
     done = threading.Event()
     found.open(lambda: not done.is_set())
     yield found
@@ -201,7 +201,7 @@ def test_a_rank_that_is_lured_to_a_false_home_refuses_it(tmp_path):
 def test_a_run_goes_on_while_strangers_knock(monkeypatch, tmp_path):
     ports, over = [], threading.Event()
 
-    class Board(Switchboard):
+    class Board(Listener):
         def __init__(self, *args):
             super().__init__(*args)
             ports.extend(self.ports())
@@ -212,7 +212,7 @@ def test_a_run_goes_on_while_strangers_knock(monkeypatch, tmp_path):
                 with suppress(OSError, AssertionError):  # the door was closed while we knocked
                     attack(ports[0], Bomb(tmp_path / "boom"))
 
-    monkeypatch.setattr(job, "Switchboard", Board)
+    monkeypatch.setattr(job, "Listener", Board)
     thread = threading.Thread(target=knock)
     thread.start()
     try:
@@ -306,4 +306,4 @@ def test_strangers_leave_no_threads_behind(board):
     for end in ends:
         end.close()
     assert len(board.threads) <= STRANGERS + board.size + len(board.doors) + 1
-    assert switchboard.TICK < line.SECONDS
+    assert listener.TICK < line.SECONDS

@@ -9,21 +9,20 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.kernels import summing, waiting
+from dlmini.comm.processes.kernels import layout, summing, waiting
 from dlmini.comm.processes.plain import waiting_and_sums as plain
-from dlmini.comm.processes.shared_area import Commons, nbytes
-from dlmini.comm.processes.wait_settings import habits
+from dlmini.comm.processes.shared_area import SharedArea, nbytes
+from dlmini.comm.processes.wait_settings import wait_settings
 
 RUN = 7
 
 
 def together(size, body, cores=2):
-    """body(rank, words, habits) on `size` threads that share a board; their results by rank."""
-    commons, found = Commons(bytearray(nbytes(size, 1)), size, 1), [None] * size
+    """body(rank, words, settings) on `size` threads that share a board; their results by rank."""
+    area, found = SharedArea(bytearray(nbytes(size, 1)), size, 1), [None] * size
 
     def live(rank):
-        found[rank] = body(rank, commons.words, habits(rank, commons, RUN, cores))
+        found[rank] = body(rank, area.words, wait_settings(rank, area, RUN, cores))
 
     threads = [threading.Thread(target=live, args=(rank,)) for rank in range(size)]
     for thread in threads:
@@ -119,25 +118,25 @@ def test_nobody_leaves_a_meeting_before_all_have_come(way, cores):
 @pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
 def test_a_meeting_for_different_purposes_is_refused_on_all_ranks(way):
     found = together(3, lambda rank, words, own: way.meet(words, own, 5 if rank else 6, 0.0))
-    assert found == [board.MISMATCH] * 3
+    assert found == [layout.MISMATCH] * 3
 
 
 @pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
 def test_a_meeting_ends_when_aborted_or_when_somebody_is_gone(way):
     def aborted(rank, words, own):
         if rank == 0:
-            words[board.ABORT] = RUN
-            return board.ABORTED
+            words[layout.ABORT] = RUN
+            return layout.ABORTED
         return way.meet(words, own, 5, 0.0)
 
     def gone(rank, words, own):
         if rank == 0:
-            way.publish(words, own, board.rank_words(0) + board.FINISHED, RUN, board.ALL, board.NOTHING)
-            return board.GONE
+            way.publish(words, own, layout.rank_words(0) + layout.FINISHED, RUN, layout.ALL, layout.NOTHING)
+            return layout.GONE
         return way.meet(words, own, 5, 0.0)
 
-    assert together(2, aborted) == [board.ABORTED] * 2
-    assert together(2, gone) == [board.GONE] * 2
+    assert together(2, aborted) == [layout.ABORTED] * 2
+    assert together(2, gone) == [layout.GONE] * 2
 
 
 @pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
@@ -145,20 +144,20 @@ def test_a_meeting_ends_when_aborted_or_when_somebody_is_gone(way):
 @pytest.mark.parametrize("futex", [True, False], ids=["bells", "naps"])
 def test_a_watcher_sees_every_change_also_when_it_sleeps(way, cores, futex):
     """Two ranks hand a number to and fro: if one change were slept through, this would not end."""
-    word = [board.rank_words(2), board.rank_words(2) + board.LINE]
+    word = [layout.rank_words(2), layout.rank_words(2) + layout.LINE]
 
     def body(rank, words, own):
-        own[board.FUTEX] *= futex  # only Linux has it
+        own[layout.FUTEX] *= futex  # only Linux has it
         theirs = np.array([word[1 - rank]])
         for turn in range(1, 200):
             if rank == 0:
-                way.publish(words, own, word[0], turn, 1, board.NOTHING)
-            while way.watch(words, own, theirs, np.array([turn - 1]), 1, 50) == board.NOTHING:
+                way.publish(words, own, word[0], turn, 1, layout.NOTHING)
+            while way.watch(words, own, theirs, np.array([turn - 1]), 1, 50) == layout.NOTHING:
                 pass
             if way.look(words, word[1 - rank]) != turn:
                 return "wrong number"
             if rank == 1:
-                way.publish(words, own, word[1], turn, 0, board.NOTHING)
+                way.publish(words, own, word[1], turn, 0, layout.NOTHING)
         return "fine"
 
     assert together(2, body, cores) == ["fine"] * 2
@@ -167,9 +166,9 @@ def test_a_watcher_sees_every_change_also_when_it_sleeps(way, cores, futex):
 @pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
 def test_a_watch_without_news_ends_by_itself(way):
     def body(rank, words, own):
-        return way.watch(words, own, np.array([board.length(1) - 1]), np.zeros(1, np.int64), 1, 2)
+        return way.watch(words, own, np.array([layout.length(1) - 1]), np.zeros(1, np.int64), 1, 2)
 
-    assert together(1, body) == [board.NOTHING]
+    assert together(1, body) == [layout.NOTHING]
 
 
 @pytest.mark.parametrize("way", [waiting, plain], ids=["numba", "numpy"])
@@ -177,12 +176,12 @@ def test_who_comes_to_a_meeting_and_finishes_at_once_has_not_deserted_the_others
     """However late the others look: that it came counts, not that it is gone."""
 
     def body(rank, words, own):
-        own[board.SPIN] = own[board.YIELDS] = 0
+        own[layout.SPIN] = own[layout.YIELDS] = 0
         for run in range(RUN, RUN + 300):
-            own[board.RUN] = run
+            own[layout.RUN] = run
             if way.meet(words, own, 5, 1.0) != 1.0:
                 return "deserted"
-            way.publish(words, own, board.rank_words(rank) + board.FINISHED, run, board.ALL, board.NOTHING)
+            way.publish(words, own, layout.rank_words(rank) + layout.FINISHED, run, layout.ALL, layout.NOTHING)
         return "fine"
 
     assert together(3, body) == ["fine"] * 3
@@ -194,8 +193,8 @@ def test_who_steps_aside_may_go_anywhere_afterwards():
 
     def body(rank, words, own):
         waiting.step_aside(own)
-        left = {core for core in range(64 * board.MASK) if own[board.OTHERS + core // 64] >> core % 64 & 1}
-        return os.sched_getaffinity(0), left, int(own[board.CPU])
+        left = {core for core in range(64 * layout.MASK) if own[layout.OTHERS + core // 64] >> core % 64 & 1}
+        return os.sched_getaffinity(0), left, int(own[layout.CPU])
 
     [(now, others, before)] = together(1, body)
     assert now == allowed

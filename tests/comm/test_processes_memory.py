@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from dlmini.comm import wire
 from dlmini.comm.processes import Processes
 from dlmini.comm.processes import segment as shared
-from dlmini.comm.processes import shared_area as commons
+from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels import messages as compiled
-from dlmini.comm.processes.kernels import shared_words as board
 from dlmini.comm.processes.messages.ring_buffer import Ends, Incoming, Outgoing
 from dlmini.comm.processes.plain import messages as twins
-from dlmini.comm.processes.shelf import LARGE, Shelf
-from dlmini.comm.processes.wait_settings import habits
+from dlmini.comm.processes.shared_area import SharedArea, nbytes
+from dlmini.comm.processes.sums import LARGE, ResultBuffers
+from dlmini.comm.processes.wait_settings import wait_settings
 from dlmini.comm.processes.workers.edited_sources import edited, stamp
 
 files = pytest.mark.skipif(sys.platform == "win32", reason="segments have no files on Windows")
@@ -48,9 +48,9 @@ def test_segments_of_the_dead_are_swept_and_those_of_the_living_kept():
     alive, _ = shared.create(lambda scale: 4096)
     child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     folder = shared.folders()[0]
-    dead = folder / f"dlmini-{child.pid}-{shared.born(child.pid)}-0"
+    dead = folder / f"dlmini-{child.pid}-{shared.started(child.pid)}-0"
     dead.touch()
-    reborn = folder / f"dlmini-{os.getpid()}-{shared.born(os.getpid()) + 1}-0"  # the pid lives, but was born later
+    reborn = folder / f"dlmini-{os.getpid()}-{shared.started(os.getpid()) + 1}-0"  # the pid lives, but was born later
     reborn.touch()
     try:
         assert shared.sweep() == [str(reborn)]
@@ -118,7 +118,9 @@ def test_a_mount_that_fills_up_is_noticed_before_anything_runs(tmp_path, monkeyp
 @pytest.mark.parametrize("scale", [1, 4])
 def test_ranks_work_in_little_memory(scale, monkeypatch):
     full = shared.create
-    monkeypatch.setattr(shared, "create", lambda nbytes: (full(lambda _: nbytes(scale))[0], scale))
+    monkeypatch.setattr(
+        "dlmini.comm.processes.workers.pool.create", lambda nbytes: (full(lambda _: nbytes(scale))[0], scale)
+    )
     from dlmini.comm.processes.workers.pool import Pool
 
     monkeypatch.setattr("dlmini.comm.processes.borrow", Pool)
@@ -141,19 +143,19 @@ def test_after_a_start_no_name_is_left():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 64])
 @pytest.mark.parametrize("scale", [1, 16])
-def test_nothing_on_the_commons_overlaps(size, scale):
-    memory = bytearray(commons.nbytes(size, scale))
-    ground = commons.Commons(memory, size, scale)
-    words = dict(board.ring_words(size))
-    ends = [first + board.LINE * (1 + len(board.readers(*pair, size))) for pair, first in words.items()]
-    assert list(words.values()) == [board.rank_words(size), *ends[:-1]]
-    assert ends[-1] == board.port_word(size, 0)
-    assert board.port_word(size, board.ports(size) - 1) == board.length(size) - 1
-    assert 8 * board.length(size) <= ground.rings == ground.ring_of(0, 0)
+def test_nothing_in_the_shared_area_overlaps(size, scale):
+    memory = bytearray(nbytes(size, scale))
+    ground = SharedArea(memory, size, scale)
+    words = dict(layout.ring_words(size))
+    ends = [first + layout.LINE * (1 + len(layout.readers(*pair, size))) for pair, first in words.items()]
+    assert list(words.values()) == [layout.rank_words(size), *ends[:-1]]
+    assert ends[-1] == layout.port_word(size, 0)
+    assert layout.port_word(size, layout.ports(size) - 1) == layout.length(size) - 1
+    assert 8 * layout.length(size) <= ground.rings == ground.ring_of(0, 0)
     assert ground.ring_of(size - 1, size - 1) + ground.ring <= ground.slots
     assert ground.slots + 2 * (size + 1) * ground.block <= ground.slabs
-    assert ground.slabs + size * ground.cells * board.CELL <= len(memory) - ground.control.nbytes
-    assert ground.ring % 8 == ground.rings % 8 == ground.slabs % board.LINE == 0
+    assert ground.slabs + size * ground.cells * layout.CELL <= len(memory) - ground.control.nbytes
+    assert ground.ring % 8 == ground.rings % 8 == ground.slabs % layout.LINE == 0
 
 
 WAYS = {"numba": (compiled, compiled), "numpy": (twins, twins), "mixed": (compiled, twins), "turned": (twins, compiled)}
@@ -162,11 +164,11 @@ WAYS = {"numba": (compiled, compiled), "numpy": (twins, twins), "mixed": (compil
 def ring(way, capacity: int, cells: int, readers: int) -> tuple[Outgoing, list[Incoming]]:
     """The ring from rank 0 to all, in one process: its writer, and its readers."""
     size = readers + 1
-    ground = commons.Commons(bytearray(commons.nbytes(size, 1)), size, 1)
+    ground = SharedArea(bytearray(nbytes(size, 1)), size, 1)
     ground.ring, ground.cells = capacity, min(cells, ground.cells)
 
     def ends(rank, kernels):
-        return Ends(ground, habits(rank, ground, 1, 8), kernels)
+        return Ends(ground, wait_settings(rank, ground, 1, 8), kernels)
 
     writes, reads = WAYS[way]
     out = Outgoing(ground, 0, 0, ends(0, writes))
@@ -176,7 +178,7 @@ def ring(way, capacity: int, cells: int, readers: int) -> tuple[Outgoing, list[I
 @pytest.mark.parametrize("way", WAYS)
 @examples(60)
 @given(
-    st.lists(st.integers(0, 700) | st.integers(board.INLINE - 2, 4 * board.CELL), max_size=12),
+    st.lists(st.integers(0, 700) | st.integers(layout.INLINE - 2, 4 * layout.CELL), max_size=12),
     st.integers(16, 400),
     st.integers(0, 3),
     st.integers(1, 3),
@@ -224,19 +226,19 @@ def test_a_file_counts_as_edited_when_it_changed_or_is_gone(tmp_path):
 
 
 def test_a_large_result_is_used_again_only_when_nobody_holds_it():
-    shelf, size = Shelf(), LARGE // 4 + 1
+    buffers, size = ResultBuffers(), LARGE // 4 + 1
 
     def where(array):
         return array.__array_interface__["data"][0]
 
-    one, two = shelf.empty(size, np.dtype("f4")), shelf.empty(size, np.dtype("f4"))
+    one, two = buffers.empty(size, np.dtype("f4")), buffers.empty(size, np.dtype("f4"))
     places, view = [where(one), where(two)], one[5:9].reshape(2, 2)
     del one, two
-    again = where(shelf.empty(size, np.dtype("f4")))
+    again = where(buffers.empty(size, np.dtype("f4")))
     del view
-    at_last = where(shelf.empty(size, np.dtype("f4")))
-    other = where(shelf.empty(size, np.dtype("i4")))
+    at_last = where(buffers.empty(size, np.dtype("f4")))
+    other = where(buffers.empty(size, np.dtype("i4")))
     assert again == places[1] != places[0]
     assert at_last == places[0]
     assert other not in places
-    assert shelf.empty(3, np.dtype("f8")).shape == (3,)
+    assert buffers.empty(3, np.dtype("f8")).shape == (3,)

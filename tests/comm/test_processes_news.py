@@ -23,7 +23,7 @@ def heard(parcels):
 def test_an_event_after_a_quiet_moment_goes_at_once(monkeypatch):
     monkeypatch.setattr(news, "PAUSE", 1000.0)
     sent = queue.Queue()
-    some = news.News(sent.put)
+    some = news.EventSender(sent.put)
     some.tell(b"a")
     assert heard(sent) == [b"a"]
     some.end()
@@ -32,7 +32,7 @@ def test_an_event_after_a_quiet_moment_goes_at_once(monkeypatch):
 def test_events_in_quick_succession_go_together_and_in_order(monkeypatch):
     monkeypatch.setattr(news, "PAUSE", 1000.0)
     sent = queue.Queue()
-    some = news.News(sent.put)
+    some = news.EventSender(sent.put)
     some.tell(b"a")
     assert heard(sent) == [b"a"]
     some.tell(b"b")
@@ -46,7 +46,7 @@ def test_events_in_quick_succession_go_together_and_in_order(monkeypatch):
 
 def test_telling_does_not_wait_for_a_parent_that_does_not_listen():
     listening, sent = threading.Event(), []
-    some = news.News(lambda parcel: (listening.wait(60), sent.extend(parcel)))
+    some = news.EventSender(lambda parcel: (listening.wait(60), sent.extend(parcel)))
     for i in range(100):
         some.tell(bytes([i]) * 10_000)  # if one of these waited, nobody would ever set the event
     assert sent == []
@@ -58,7 +58,7 @@ def test_telling_does_not_wait_for_a_parent_that_does_not_listen():
 def test_what_waits_to_be_sent_is_bounded(monkeypatch):
     monkeypatch.setattr(news, "ROOM", 1000)
     most, sent = [0], []
-    some = news.News(sent.extend)
+    some = news.EventSender(sent.extend)
     for i in range(300):
         some.tell(bytes([i % 256]) * 100)
         most.append(some.nbytes)

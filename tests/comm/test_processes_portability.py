@@ -10,7 +10,7 @@ from multiprocess import connection
 
 from dlmini.comm.processes import Processes
 from dlmini.comm.processes import segment as shared
-from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.plain import waiting_and_sums as plain
 from dlmini.comm.processes.workers import wait_many as handles
 from dlmini.comm.processes.workers.pool import Pool
@@ -81,8 +81,8 @@ def test_a_pool_larger_than_what_can_be_waited_for_runs_and_notices_a_death(few)
 @pytest.mark.parametrize("kernels", ["numpy", "debug"])
 def test_kernels_without_barriers_are_refused_where_memory_has_no_order(monkeypatch, kernels):
     monkeypatch.setenv("DLMINI_KERNELS", kernels)
-    plain.check_order() if board.X86 else None
-    monkeypatch.setattr(board, "X86", False)
+    plain.check_order() if layout.X86 else None
+    monkeypatch.setattr(layout, "X86", False)
     with pytest.raises(RuntimeError, match=f"DLMINI_KERNELS={kernels} has no memory barriers"):
         Processes(2)
     monkeypatch.setenv("DLMINI_KERNELS", "numba")

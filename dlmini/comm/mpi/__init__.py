@@ -3,13 +3,13 @@
 notebook, script:    Mpi(8) or Mpi(60, hosts=["a", "b:16"])    each run starts mpiexec and ends it
 inside mpiexec:      Mpi()                                     the ranks that are already there
 
-start.py        which mpiexec, with which words          comm.py    a rank as a Comm
-guard.py        a process that ends it, whatever happens mail.py    messages, mailboxes, waiting
-job.py          one run, seen from the notebook          parts.py   large payloads in parts
-rank.py         one run, seen from a rank                native.py  MPI's own collectives
-line.py         the connection between the two           clock.py   clocks aligned by ping-pong
-switchboard.py  the notebook's end of all of them        world.py   ranks that somebody else started
-deposit.py      how its key comes to other hosts
+mpiexec.py      which mpiexec, with which words          comm.py                a rank as a Comm
+guard.py        a process that ends it, whatever happens messages.py            sending, receiving, waiting
+job.py          one run, seen from the notebook          parts.py               large payloads in parts
+rank_main.py    one run, seen from a rank                native_collectives.py  MPI's own collectives
+connection.py   the connection between the two           clock.py               clocks aligned by ping-pong
+listener.py     the notebook's end of all of them        inside_mpiexec.py      ranks that somebody else started
+key_file.py     how its key comes to other hosts         report.py, failures.py what came of it
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mpi:
 
     hosts     names of machines, as `name` or `name:ranks`; without numbers the ranks are spread evenly, in order.
               Each needs this Python and dlmini at the same path, and must be reachable by ssh without a password.
-              Programs and results pass the network between them unencrypted (line.py says what is protected).
+              Programs and results pass the network between them unencrypted (connection.py says what is protected).
     timeout   seconds after which a run is given up.
     options   further words for mpiexec, as its manual has them.
 

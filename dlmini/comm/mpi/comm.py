@@ -11,11 +11,12 @@ from collections.abc import Callable
 
 from mpi4py import MPI
 
-from dlmini.comm.channels import ANY, name_of
+from dlmini.comm.channels import ANY
 from dlmini.comm.errors import Unserved
 from dlmini.comm.mpi.clock import offset_to_rank_0
 from dlmini.comm.mpi.messages import Mail
 from dlmini.comm.mpi.native_collectives import Native
+from dlmini.comm.real_transports import deserted
 from dlmini.events import Event
 
 FINISHED = -(2**31)  # a channel that neither programs nor collectives use
@@ -84,10 +85,3 @@ class MpiComm(Native):
         self._mail.until(lambda: not self._mail.moving())
         self._mail.close()
         return {key: n for key, n in self._mail.unread().items() if key[1] != FINISHED}
-
-
-def deserted(rank: int, source: int, channel: int) -> str:
-    if source == rank:
-        return f"rank {rank} waits for {name_of(channel)} from itself, but has not sent it"
-    who = "anybody, but all others have" if source == ANY else f"rank {source}, which has"
-    return f"rank {rank} waits for {name_of(channel)} from {who} finished without sending it"

@@ -37,7 +37,7 @@ NONCE = DIGEST = 32  # bytes
 SECONDS = 10.0  # for the whole handshake
 
 
-class Line:
+class Connection:
     """send(anything) and recv(): EOFError when the other end is gone."""
 
     def __init__(self, link: socket.socket):
@@ -73,13 +73,13 @@ class Line:
         self._link.close()
 
 
-def call(addresses: list[tuple[str, int]], key: bytes, patience: float = SECONDS) -> Line:
+def call(addresses: list[tuple[str, int]], key: bytes, patience: float = SECONDS) -> Connection:
     """A line to the first of these (address, port) at which somebody answers who has the key."""
     for address in addresses:
         with suppress(OSError):
             link = socket.create_connection(address, patience)
             if greet(link, key, time.monotonic() + patience):
-                return Line(link)
+                return Connection(link)
             link.close()
     tried = ", ".join(f"{name} on port {port}" for name, port in addresses)
     raise ConnectionError(
@@ -87,11 +87,11 @@ def call(addresses: list[tuple[str, int]], key: bytes, patience: float = SECONDS
     )
 
 
-def answer(link: socket.socket, key: bytes) -> Line | None:
+def answer(link: socket.socket, key: bytes) -> Connection | None:
     """The line of one who called and has the key; None for anybody else."""
     with suppress(OSError):
         if welcome(link, key, time.monotonic() + SECONDS):
-            return Line(link)
+            return Connection(link)
     link.close()
     return None
 

@@ -15,16 +15,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-import cloudpickle
-
 from dlmini.comm.errors import RankFailed
 from dlmini.comm.launch import Results
 from dlmini.comm.mpi import guard
 from dlmini.comm.mpi.failures import cause, raised
 from dlmini.comm.mpi.key_file import Deposits
-from dlmini.comm.mpi.listener import TICK, Switchboard
+from dlmini.comm.mpi.listener import TICK, Listener
 from dlmini.comm.mpi.mpiexec import FILE, HOME, KEY, SESSION, addresses, command, environment, heard_at, names, one_host
 from dlmini.comm.mpi.report import Report, results
+from dlmini.comm.real_transports import pickled
 from dlmini.events import Event
 
 START = 120  # seconds in which all ranks must have come
@@ -41,13 +40,6 @@ def run_job(on, program: Callable, args: tuple, listen: Callable[[Event], None] 
         job.end()
 
 
-def pickled(program: Callable, args: tuple) -> bytes:
-    try:
-        return cloudpickle.dumps((program, args))
-    except Exception as error:
-        raise TypeError(f"the program or its arguments cannot travel to another process: {error}") from error
-
-
 class Job:
     """mpiexec under its guard, and the lines of its ranks."""
 
@@ -55,7 +47,7 @@ class Job:
         self.on, self.task, self.local, self.began = on, task, one_host(on.hosts), time.monotonic()
         self.reports: dict[int, Report] = {}
         self.failed, self.said = False, deque(maxlen=40)
-        self.board = Switchboard(on.size, heard_at(on.hosts), self._all_came)
+        self.board = Listener(on.size, heard_at(on.hosts), self._all_came)
         self.deposits, self.secret = None, {KEY: self.board.key.hex()}
         if on.hosts:  # what mpiexec hands on passes the network in the clear
             self.secret = {FILE: f"dlmini-key-{secrets.token_hex(8)}"}

@@ -1,6 +1,6 @@
 """How the key of a run comes to other hosts: by ssh, as a file that its owner alone may read, while ranks start.
 
-    python deposit.py NAME        the key comes by standard input; `left` is said when it lies in the file NAME
+    python key_file.py NAME        the key comes by standard input; `left` is said when it lies in the file NAME
 
 What mpiexec hands on to other hosts passes the network as it is, and a command line is there for all to see; ssh keeps
 a secret, and Mpi's hosts are reached by it anyway. Standard input is a leash, as the guard's is: when it ends (all

@@ -1,8 +1,8 @@
-"""The notebook's end of all lines. What the ranks say comes together in one queue, `news`: (rank, kind, ...).
+"""The notebook's end of all connections. What the ranks say comes together in one queue, `news`: (rank, kind, ...).
 
-Strangers may call too. They are refused (line.py), many at once if need be: a rank shows the key within milliseconds,
-so when too many have called and not shown it, the one who has waited for longest is sent away. The doors are closed
-when all ranks have come.
+Strangers may call too. They are refused (connection.py), many at once if need be: a rank shows the key within
+milliseconds, so when too many have called and not shown it, the one who has waited for longest is sent away. The doors
+are closed when all ranks have come.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from dlmini.comm.mpi.connection import Line, answer
+from dlmini.comm.mpi.connection import Connection, answer
 
 TICK = 0.1  # seconds between looks whether anybody is still expected
 STRANGERS = 64  # callers, beside the ranks, who may be about to show the key
 
 
-class Switchboard:
+class Listener:
     """Takes the calls of `size` ranks who have the key, at these addresses, while `wanted()`; a thread listens to each.
 
     `came()` is called when the last of them is here.
@@ -29,7 +29,7 @@ class Switchboard:
     def __init__(self, size: int, addresses: list[str], came: Callable[[], None] = lambda: None):
         self.size, self.key, self.came = size, secrets.token_bytes(32), came
         self.news: queue.SimpleQueue[tuple] = queue.SimpleQueue()
-        self.lines: dict[int, Line] = {}
+        self.lines: dict[int, Connection] = {}
         self.pids: dict[int, int] = {}
         self.gone: set[int] = set()
         self.threads: list[threading.Thread] = []
@@ -42,9 +42,9 @@ class Switchboard:
 
     def open(self, wanted: Callable[[], bool]) -> None:
         for door in self.doors:
-            self._background(self._take_calls, door, wanted)
+            self._in_background(self._take_calls, door, wanted)
 
-    def _aside(self, what: Callable, *args) -> None:
+    def _in_background(self, what: Callable, *args) -> None:
         thread = threading.Thread(target=what, args=args, daemon=True)
         with self.lock:
             self.threads = [*filter(threading.Thread.is_alive, self.threads), thread]
@@ -58,7 +58,7 @@ class Switchboard:
                     link = door.accept()[0]
                     self._make_room()
                     self.callers[link] = None
-                    self._background(self._hear, link)
+                    self._in_background(self._hear, link)
 
     def _make_room(self) -> None:
         """Hang up on the oldest caller, if there are too many who have not shown the key."""
@@ -85,7 +85,7 @@ class Switchboard:
         except Exception as error:
             self.news.put((rank, "raised", None, f"what it returned or emitted cannot be read here: {error!r}"))
 
-    def _greeted(self, line: Line, rank: int, pid: int) -> int:
+    def _greeted(self, line: Connection, rank: int, pid: int) -> int:
         self.pids[rank], self.lines[rank] = pid, line
         if len(self.lines) == self.size:
             self.came()

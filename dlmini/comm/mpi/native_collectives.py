@@ -10,8 +10,6 @@ How MPI moves the bytes is its secret; the ledger books what the schedule of `co
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from mpi4py import MPI
 
@@ -20,7 +18,8 @@ from dlmini.comm.base import Comm
 from dlmini.comm.channels import ALLGATHER, ALLREDUCE, BARRIER, BCAST, REDUCE_SCATTER, name_of
 from dlmini.comm.collectives import Pending, plan_of
 from dlmini.comm.errors import Unserved
-from dlmini.comm.schedules import NOBODY, Plan, cut, ring, tree
+from dlmini.comm.real_transports import chunk_weights, sent_by, tree_from
+from dlmini.comm.schedules import Plan, cut, ring
 
 ALIGNED = 64  # bytes: where each rank's message begins in a gathered buffer
 MOST = 2**31  # numbers or bytes: MPI counts in C's int; what is longer goes by the schedule
@@ -136,25 +135,3 @@ def known_to_mpi(x) -> bool:
     if not isinstance(x, np.ndarray) or not x.dtype.isnative or len(x) >= MOST:
         return False
     return x.dtype.char != "e" and x.dtype.char in MPI._typedict
-
-
-@lru_cache(maxsize=256)
-def tree_from(root: int, size: int) -> Plan:
-    return tree.bcast(size, root)
-
-
-@lru_cache(maxsize=256)
-def chunk_weights(plan: Plan, length: int, itemsize: int) -> tuple[int, ...]:
-    """Bytes of each chunk of a vector. In a half, chunk c is the part of the rank that owns it."""
-    parts = itemsize * np.diff(cut(length, plan.chunks))
-    return tuple((parts if plan.owner is None else parts[plan.owner]).tolist())
-
-
-@lru_cache(maxsize=256)
-def sent_by(rank: int, plan: Plan, weights: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """(dest, messages, bytes): what `rank` would send if the plan were played, with chunks of these weights."""
-    sent: dict[int, list[int]] = {}
-    for to, lo, hi, *_ in plan.steps(rank):
-        if to != NOBODY:
-            sent.setdefault(to, []).append(sum(weights[lo:hi]))
-    return [(to, len(parts), sum(parts)) for to, parts in sent.items()]

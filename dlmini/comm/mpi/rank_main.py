@@ -1,4 +1,4 @@
-"""A rank that a notebook started: `mpiexec -n N python -m dlmini.comm.mpi.rank_main`. Calls home, runs the program, reports.
+"""A rank that a notebook started: `mpiexec -n N python -m dlmini.comm.mpi.rank_main`. Runs the program, reports.
 
     rank -> home    ("hello", rank, process id)
     home -> rank 0  the task: search path of modules, pickled (program, args); rank 0 passes it on by MPI
@@ -19,7 +19,7 @@ import cloudpickle
 
 from dlmini.comm.mpi import key_file as deposit
 from dlmini.comm.mpi import report
-from dlmini.comm.mpi.connection import Line, call
+from dlmini.comm.mpi.connection import Connection, call
 from dlmini.comm.mpi.mpiexec import FILE, HOME, KEY, rank_here
 
 PATIENCE = 5  # seconds in which home ends a job that has failed, before the rank does it itself
@@ -50,7 +50,7 @@ def key() -> bytes:
     return bytes.fromhex(os.environ.pop(KEY))
 
 
-def work(line: Line) -> None:
+def work(line: Connection) -> None:
     mpi = world()
     path, task = mpi.bcast(line.recv() if mpi.rank == 0 else None)
     threading.Thread(target=leash, args=(line,), daemon=True).start()
@@ -78,7 +78,7 @@ def world():
     return MPI.COMM_WORLD
 
 
-def leash(line: Line) -> None:
+def leash(line: Connection) -> None:
     """Home sends nothing more: what ends this waiting is the end of the line."""
     try:
         line.recv_bytes()

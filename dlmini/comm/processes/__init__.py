@@ -17,8 +17,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import cloudpickle
-
 from dlmini.checks import real, settle, truth, whole
 from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
@@ -28,6 +26,7 @@ from dlmini.comm.processes.workers.failures import judge, whereabouts
 from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.processes.workers.protocol import Said
 from dlmini.comm.processes.workers.start import prepare
+from dlmini.comm.real_transports import pickled
 from dlmini.events import Event
 
 KEPT = 64  # idle workers kept at most, over all pools
@@ -68,14 +67,14 @@ class Processes:
     ) -> Results:
         """program(comm, *args) on every rank. `listen` is called with each event as it comes; without it all are kept.
 
-        It is called where the ranks are heard: while it works, nothing is, and after a while (news.py) they wait.
+        It is called where the ranks are heard: while it works, nothing is, and after a while they wait (event_sender).
         """
         data, began, events = pickled(program, args, self.network, control is not None), time.perf_counter(), []
         pool = borrow(self.size)
         self._busy.add(pool)
         try:
             if control is not None:
-                control.bind(pool.commons.control, lambda rank: pool.processes[rank].kill(), pool.cancel)
+                control.bind(pool.area.control, lambda rank: pool.processes[rank].kill(), pool.cancel)
             pool.run(data, lambda said: hear(said, events, listen), self.spans, self.timeout)
         except KeyboardInterrupt as stop:
             stop.add_note(whereabouts(pool.answers))
@@ -107,13 +106,6 @@ def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None
         return
     for event in map(pickle.loads, said.text):
         (listen or events.append)(event)
-
-
-def pickled(program: Callable, args: tuple, network: Network | None, controlled: bool = False) -> bytes:
-    try:
-        return cloudpickle.dumps((program, args, network, controlled))
-    except Exception as error:
-        raise TypeError(f"the program or its arguments cannot travel to another process: {error}") from error
 
 
 def borrow(size: int) -> Pool:

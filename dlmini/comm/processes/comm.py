@@ -1,4 +1,4 @@
-"""SharedComm: a rank among ranks of one machine, who share memory. Messages go by the post office, sums by the commons.
+"""SharedComm: a rank among ranks of one machine, who share memory. Messages go by the post inbox, sums by the area.
 
 The natives are bit for bit the schedules that `Comm` would play instead, and are booked as those: the ring for sums and
 all-gather, the tree for a broadcast, doubling for the barrier. Only their way is shorter: a broadcast or all-gather
@@ -19,15 +19,15 @@ from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAME
 from dlmini.comm.collectives import Pending, plan_of
 from dlmini.comm.errors import Unserved
 from dlmini.comm.ghost import Ghost
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.kernels.shared_words import ALL
-from dlmini.comm.processes.messages.receiving import Cancelled, Letter, PostOffice, weight_of
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.kernels.layout import ALL
+from dlmini.comm.processes.messages.receiving import Cancelled, Inbox, Letter, weight_of
 from dlmini.comm.processes.messages.ring_buffer import BYTE
-from dlmini.comm.processes.messages.slow_network import Links, SlowPost
-from dlmini.comm.processes.shared_area import Commons
-from dlmini.comm.processes.shelf import LARGE
-from dlmini.comm.processes.sums import FLOAT32, Sums, broadcast_from, chunk_weights, kernels, sent_by
-from dlmini.comm.processes.wait_settings import habits
+from dlmini.comm.processes.messages.slow_network import Links, SlowInbox
+from dlmini.comm.processes.shared_area import SharedArea
+from dlmini.comm.processes.sums import FLOAT32, LARGE, Sums, kernels
+from dlmini.comm.processes.wait_settings import wait_settings
+from dlmini.comm.real_transports import chunk_weights, deserted, sent_by, tree_from
 from dlmini.comm.schedules import native, ring
 
 USUAL, NUMBER = LARGE // FLOAT32.itemsize, FLOAT32.num
@@ -36,17 +36,17 @@ USUAL, NUMBER = LARGE // FLOAT32.itemsize, FLOAT32.num
 class SharedComm(Comm):
     """Rank `rank` of a run. `epoch`: when the clock showed zero; `cores`: how many there are for all ranks together."""
 
-    office, slow_office = PostOffice, SlowPost  # a rank that obeys a control has others (controlled.py)
+    inbox, slow_inbox = Inbox, SlowInbox  # a rank that obeys a control has others (controlled.py)
 
-    def __init__(self, rank: int, commons: Commons, run: int, epoch: float, cores: int, network=None, tell=None):
-        super().__init__(rank, commons.size)
-        own, use = habits(rank, commons, run, cores), kernels()
-        self._epoch, self._tell, self._sums = epoch, tell, Sums(commons, own)
-        self._links = network and Links(network, rank, self.size, commons.words, use)
-        post = (rank, commons, own, use)
-        self._office = self.slow_office(self._links, self.now, *post) if network else self.office(*post)
-        self._short = type(self._office) is PostOffice  # may vectors take the shortest way?
-        self._direct = self.size > 1 and network is None  # may messages and sums take the way through the commons?
+    def __init__(self, rank: int, area: SharedArea, run: int, epoch: float, cores: int, network=None, tell=None):
+        super().__init__(rank, area.size)
+        own, use = wait_settings(rank, area, run, cores), kernels()
+        self._epoch, self._tell, self._sums = epoch, tell, Sums(area, own)
+        self._links = network and Links(network, rank, self.size, area.words, use)
+        post = (rank, area, own, use)
+        self._inbox = self.slow_inbox(self._links, self.now, *post) if network else self.inbox(*post)
+        self._short = type(self._inbox) is Inbox  # may vectors take the shortest way?
+        self._direct = self.size > 1 and network is None  # may messages and sums take the way through shared memory?
         self._lines: dict[int, tuple[list[int], int, int]] = {}  # what a sum books, by the length of the vector
 
     def now(self) -> float:
@@ -54,11 +54,11 @@ class SharedComm(Comm):
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave when all have finished; how many messages lie unread, by source and channel."""
-        return self._office.close()
+        return self._inbox.close()
 
     def shut(self) -> None:
         """After this, the memory is the next run's."""
-        self._office.outbox.shut()
+        self._inbox.outbox.shut()
 
     # ---- messages ----
 
@@ -69,15 +69,15 @@ class SharedComm(Comm):
             super()._send(dest, message, channel)
             return
         called, data = perf_counter() - self._epoch, message.view(BYTE)
-        self._office.outbox.send_vector(dest, channel, called, data)
+        self._inbox.outbox.send_vector(dest, channel, called, data)
         self._book_sent(self.ledger.line(dest, channel), data.size, called, perf_counter() - self._epoch)
 
     def _recv(self, source: int, channel: int):
         """As inherited; the same."""
-        called, office, message = perf_counter() - self._epoch, self._office, None
+        called, inbox, message = perf_counter() - self._epoch, self._inbox, None
         if self._short and source != self.rank:
-            while message is None and (source, channel) not in office.boxes and source not in office.ended:
-                message, sent = self._next(source, channel, office.vector)
+            while message is None and (source, channel) not in inbox.boxes and source not in inbox.ended:
+                message, sent = self._next(source, channel, inbox.vector)
         if message is None:
             message, sent = self._take(source, channel)
         self._book_received(called, sent, perf_counter() - self._epoch)
@@ -88,9 +88,9 @@ class SharedComm(Comm):
         times = (now, now) if self._links is None else self._links.depart(dest, now, frame.nbytes)
         envelope = wire.Envelope(channel, now, len(frame.header), sum(map(len, frame.buffers)), *times)
         if dest == self.rank:
-            self._office.file(Letter(dest, envelope, frame.header, frame.payload()))
+            self._inbox.file(Letter(dest, envelope, frame.header, frame.payload()))
         else:
-            self._office.outbox.send(dest, envelope, body_of(frame))
+            self._inbox.outbox.send(dest, envelope, body_of(frame))
         return frame.nbytes
 
     def _take(self, source: int, channel: int) -> tuple[object, float]:
@@ -98,39 +98,39 @@ class SharedComm(Comm):
         return letter.message(), letter.envelope.sent
 
     def _take_any(self, channel: int) -> tuple[int, object, float]:
-        self._office.read_all()
+        self._inbox.read_all()
         source = self._arrived(ANY, channel)
         return source, *self._take(source, channel)
 
     def _ready(self, source: int, channel: int) -> bool:
-        self._office.read_all()
-        if self._office.found(source, channel) is None:
-            self._office.give_way()
+        self._inbox.read_all()
+        if self._inbox.found(source, channel) is None:
+            self._inbox.give_way()
             return False
         return True
 
     def _await(self, source: int, channel: int) -> Letter:
-        return self._office.take(self._arrived(source, channel), channel)
+        return self._inbox.take(self._arrived(source, channel), channel)
 
     def _arrived(self, source: int, channel: int) -> int:
         """Wait until a letter is here: whose."""
-        office = self._office
-        while (found := office.found(source, channel)) is None:
-            if office.expects(source):
+        inbox = self._inbox
+        while (found := inbox.found(source, channel)) is None:
+            if inbox.expects(source):
                 self._wait(source, channel)
-            elif office.found(source, channel) is None:
+            elif inbox.found(source, channel) is None:
                 raise Unserved(deserted(self.rank, source, channel))
         return found
 
     def _wait(self, source: int, channel: int) -> None:
-        self._next(source, channel, lambda *_: self._office.wait())
+        self._next(source, channel, lambda *_: self._inbox.wait())
 
     def _next(self, source: int, channel: int, wait: Callable):
         """wait(source, channel); if the run is given up meanwhile, say what for."""
         try:
             return wait(source, channel)
         except Cancelled:
-            on, who = (tuple(self._office.others), "anybody") if source == ANY else ((source,), f"rank {source}")
+            on, who = (tuple(self._inbox.others), "anybody") if source == ANY else ((source,), f"rank {source}")
             raise Cancelled(f"receives from {who} ({name_of(channel)})", on) from None
 
     # ---- natives ----
@@ -142,9 +142,9 @@ class SharedComm(Comm):
             return super().allreduce(x, how, wait)
         called, sums, size = perf_counter() - self._epoch, self._sums, x.size
         out = empty(size, FLOAT32)
-        last = sums.add(x, out, sums.words, sums.habits, NUMBER, called)
+        last = sums.add(x, out, sums.words, sums.settings, NUMBER, called)
         if last < 0:
-            sums.refuse(last, board.ALLREDUCE, x)
+            sums.refuse(last, layout.ALLREDUCE, x)
         if size not in self._lines:
             self._lines[size] = self._line_of(ALLREDUCE, x)
         line, messages, nbytes = self._lines[size]
@@ -164,7 +164,7 @@ class SharedComm(Comm):
         return self._book_sum(REDUCE_SCATTER, x, self._sums.reduce_scatter(x, self.now()))
 
     def _book_sum(self, channel: int, x: np.ndarray, summed: tuple[np.ndarray, float, float]) -> np.ndarray:
-        """Book what was summed in the commons as the ring would have been."""
+        """Book what was summed in the area as the ring would have been."""
         out, called, last = summed
         line, messages, nbytes = self._line_of(channel, x)
         line[0] += messages
@@ -182,7 +182,7 @@ class SharedComm(Comm):
         if not self._direct:
             return super()._native_allgather(message)
         found, weights = [message] * self.size, [self._send_to_all(ALLGATHER, message)] * self.size
-        for source in self._office.others:
+        for source in self._inbox.others:
             found[source], weights[source] = self._fetch(source, ALLGATHER)
         plan = plan_of(ring, "allgather", self.size)
         self._book_plan(plan, ALLGATHER, tuple(weights[owner] for owner in plan.owner))
@@ -195,7 +195,7 @@ class SharedComm(Comm):
             weight = self._send_to_all(BCAST, message)
         else:
             message, weight = self._fetch(root, BCAST)
-        self._book_plan(broadcast_from(root, self.size), BCAST, (weight,))
+        self._book_plan(tree_from(root, self.size), BCAST, (weight,))
         return message
 
     def _wait_for_all(self, plan) -> None:
@@ -229,13 +229,6 @@ class SharedComm(Comm):
 
 def body_of(frame: wire.Frame) -> list[np.ndarray]:
     """Header and payload as arrays of bytes: a short one in one piece."""
-    if frame.nbytes <= board.INLINE:
+    if frame.nbytes <= layout.INLINE:
         return [np.frombuffer(b"".join((frame.header, *frame.buffers)), BYTE)]
     return [np.frombuffer(part, BYTE) for part in (frame.header, *frame.buffers)]
-
-
-def deserted(rank: int, source: int, channel: int) -> str:
-    if source == rank:
-        return f"rank {rank} waits for {name_of(channel)} from itself, but has not sent it"
-    who = "anybody, but all others have" if source == ANY else f"rank {source}, which has"
-    return f"rank {rank} waits for {name_of(channel)} from {who} finished without sending it"

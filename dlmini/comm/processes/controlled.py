@@ -14,21 +14,21 @@ from itertools import chain
 from dlmini.comm.collectives import plan_of
 from dlmini.comm.control import Orders
 from dlmini.comm.processes.comm import SharedComm
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.messages.receiving import Cancelled, Letter, PostOffice
-from dlmini.comm.processes.messages.slow_network import SlowPost
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.messages.receiving import Cancelled, Inbox, Letter
+from dlmini.comm.processes.messages.slow_network import SlowInbox
 from dlmini.comm.schedules import native, ring
 from dlmini.events import Event, Round
 
 NAP = 0.005  # seconds between two looks of a rank that is held
 
 
-class CutPost(PostOffice):
-    """A post office that keeps letters from beyond a cut link, in their order, until it is healed."""
+class CutInbox(Inbox):
+    """A post inbox that keeps letters from beyond a cut link, in their order, until it is healed."""
 
     def __init__(self, *args):
-        *_, commons, _, _ = args
-        self.orders = Orders(commons.size, commons.control)
+        *_, area, _, _ = args
+        self.orders = Orders(area.size, area.control)
         self.kept: dict[int, deque[Letter]] = defaultdict(deque)  # by source
         super().__init__(*args)
 
@@ -73,21 +73,21 @@ class CutPost(PostOffice):
 
     def _tell_held(self) -> None:
         under_way = len(getattr(self, "coming", ())) + len(getattr(self, "held", ()))
-        self.words[board.rank_words(self.rank) + board.HELD] = under_way + sum(map(len, self.kept.values()))
+        self.words[layout.rank_words(self.rank) + layout.HELD] = under_way + sum(map(len, self.kept.values()))
 
 
-class CutSlowPost(CutPost, SlowPost):
+class CutSlowInbox(CutInbox, SlowInbox):
     """The same where letters are under way for a while."""
 
 
 class ControlledComm(SharedComm):
     """Rank `rank` of a run that somebody controls."""
 
-    office, slow_office = CutPost, CutSlowPost
+    inbox, slow_inbox = CutInbox, CutSlowInbox
 
     def __init__(self, *args):
         super().__init__(*args)
-        self._orders = self._office.orders
+        self._orders = self._inbox.orders
 
     def emit(self, event: Event) -> None:
         super().emit(event)
@@ -137,8 +137,8 @@ class ControlledComm(SharedComm):
             self._book_time(called, called, self.now())
 
     def _wait_while(self, held: Callable[[], bool], why: str, rest: Callable[[], float] = lambda: NAP) -> None:
-        office = self._office
+        inbox = self._inbox
         while held():
-            if office.look(board.ABORT) == office.run:
+            if inbox.look(layout.ABORT) == inbox.run:
                 raise Cancelled(why)
             time.sleep(max(0.0, min(NAP, rest())))

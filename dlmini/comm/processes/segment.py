@@ -74,7 +74,7 @@ def folders() -> list[Path]:
 
 
 def fresh_name() -> str:
-    return f"{PREFIX}{os.getpid()}-{born(os.getpid())}-{next(_numbers)}"
+    return f"{PREFIX}{os.getpid()}-{started(os.getpid())}-{next(_numbers)}"
 
 
 def reserve(path: Path, nbytes: int) -> int | None:
@@ -119,7 +119,7 @@ def leftovers() -> Iterator[Path]:
 def is_stale(path: Path) -> bool:
     """The owner is gone: its pid is free or used again, and (it may live in another container) its lock is gone too."""
     pid, start, number = path.name.removeprefix(PREFIX).split("-")[:3]
-    if not (pid.isdigit() and start.isdigit() and number.isdigit()) or born(int(pid)) == int(start):
+    if not (pid.isdigit() and start.isdigit() and number.isdigit()) or started(int(pid)) == int(start):
         return False
     return not is_locked(path)
 
@@ -142,7 +142,7 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def born(pid: int) -> int | None:
+def started(pid: int) -> int | None:
     """When the process began, so that a pid used again is told apart; None if there is no such process.
 
     On Linux in ticks since boot, which no change of the clock can move; elsewhere in seconds.

@@ -1,6 +1,6 @@
-"""The commons: the one segment that the ranks of a pool share, and what lies where in it.
+"""The area: the one segment that the ranks of a pool share, and what lies where in it.
 
-board     the words by which they see each other (kernels/board.py)
+board     the words by which they see each other (kernels/layout.py)
 rings     a ring buffer per pair of ranks, and one from each rank to all: messages of any size pass through them
 slabs     cells of each rank, where long messages lie while their addresses pass the rings
 slots     two blocks per rank, sums two blocks for all: where vectors are added (kernels/summing.py)
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dlmini.comm import control
-from dlmini.comm.processes.kernels import shared_words as board
+from dlmini.comm.processes.kernels import layout
 
 PAGE = 4096
 RINGS = 2**24  # bytes for all ring buffers together ...
@@ -25,7 +25,7 @@ OFFSET = PAGE // 2
 BLOCK = 2**18  # bytes: two blocks per rank stay in its second-level cache
 
 
-class Commons:
+class SharedArea:
     """Views of a segment for `size` ranks; scale 16 is full size, 4 and 1 are for machines with little memory.
 
     `words` is all of it, as words; the board comes first. `rings`, `slots` and `slabs` are where those begin.
@@ -35,7 +35,7 @@ class Commons:
         self.size, self.memory = size, memory
         self.ring, self.block = ring_bytes(size, scale), block_bytes(scale)
         self.words = np.frombuffer(memory, np.int64)
-        self.rings = page_end(8 * board.length(size))
+        self.rings = page_end(8 * layout.length(size))
         self.slots = self.rings + size * size * self.ring + OFFSET
         self.slabs, self.cells = self.slots + 2 * (size + 1) * self.block, cells_each(size, scale)
         orders = control.length(size)
@@ -47,23 +47,23 @@ class Commons:
 
     def abort(self, run: int) -> None:
         """Every wait of this run ends."""
-        self.words[board.ABORT] = run
+        self.words[layout.ABORT] = run
 
     def begin(self) -> None:
         """A run begins: all ports of the network are free."""
-        end = board.length(self.size)
-        self.words[end - board.ports(self.size) : end] = 0
+        end = layout.length(self.size)
+        self.words[end - layout.ports(self.size) : end] = 0
 
     def reset(self) -> None:
         """As new; only while no rank is at work."""
-        self.words[: board.length(self.size)] = 0
+        self.words[: layout.length(self.size)] = 0
 
 
 def nbytes(size: int, scale: int) -> int:
     """How much memory so many ranks share."""
     ring, block = ring_bytes(size, scale), block_bytes(scale)
-    words = page_end(8 * board.length(size)) + page_end(8 * control.length(size))
-    slabs = size * cells_each(size, scale) * board.CELL
+    words = page_end(8 * layout.length(size)) + page_end(8 * control.length(size))
+    slabs = size * cells_each(size, scale) * layout.CELL
     return words + size * size * ring + 2 * (size + 1) * block + slabs + PAGE
 
 
@@ -74,7 +74,7 @@ def ring_bytes(size: int, scale: int) -> int:
 
 def cells_each(size: int, scale: int) -> int:
     """How many cells each rank has. One that is alone needs none: what it sends to itself stays where it is."""
-    return min(SLABS // size, SLAB) * scale // 16 // board.CELL if size > 1 else 0
+    return min(SLABS // size, SLAB) * scale // 16 // layout.CELL if size > 1 else 0
 
 
 def block_bytes(scale: int) -> int:

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.shared_area import SharedArea
 
 SPINS, YIELDS = 2000, 200  # looks a breath apart, then looks with the core given away in between
 NAP = 20_000_000  # nanoseconds: the longest sleep without a look at the board
@@ -25,19 +25,19 @@ def cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def habits(rank: int, commons: Commons, run: int, available: int) -> np.ndarray:
+def wait_settings(rank: int, area: SharedArea, run: int, available: int) -> np.ndarray:
     """The words a rank keeps for itself. Spinning helps only where every rank has a core of its own."""
-    words = np.zeros(board.HABITS, np.int64)
-    words[[board.RANK, board.SIZE, board.RUN]] = rank, commons.size, run
-    words[[board.SLOTS, board.BLOCK]] = commons.slots, commons.block
-    words[[board.SLABS, board.CELLS]] = commons.slabs, commons.cells
-    words[[board.SPIN, board.YIELDS]] = SPINS if commons.size <= available else 0, YIELDS
+    words = np.zeros(layout.SETTINGS, np.int64)
+    words[[layout.RANK, layout.SIZE, layout.RUN]] = rank, area.size, run
+    words[[layout.SLOTS, layout.BLOCK]] = area.slots, area.block
+    words[[layout.SLABS, layout.CELLS]] = area.slabs, area.cells
+    words[[layout.SPIN, layout.YIELDS]] = SPINS if area.size <= available else 0, YIELDS
     for where, value in system_calls().items():
         words[where] = value
-    words[board.NANOSECONDS] = NAP
+    words[layout.NANOSECONDS] = NAP
     for core in cores():
-        if core < 64 * board.MASK:
-            words[board.ALLOWED + core // 64] |= np.uint64(1 << core % 64).astype(np.int64)
+        if core < 64 * layout.MASK:
+            words[layout.ALLOWED + core // 64] |= np.uint64(1 << core % 64).astype(np.int64)
     return words
 
 
@@ -46,12 +46,14 @@ def system_calls() -> dict[int, int]:
     """Addresses of the functions that give a core away and that sleep, and how long; Linux's system calls."""
     if sys.platform == "win32":
         system = ctypes.WinDLL("kernel32")
-        return {board.YIELD: address(system.SwitchToThread), board.SLEEP: address(system.Sleep), board.NAP: 1}
+        return {layout.YIELD: address(system.SwitchToThread), layout.SLEEP: address(system.Sleep), layout.NAP: 1}
     system = ctypes.CDLL(None)
-    found = {board.YIELD: address(system.sched_yield), board.SLEEP: address(system.usleep), board.NAP: 200}
+    found = {layout.YIELD: address(system.sched_yield), layout.SLEEP: address(system.usleep), layout.NAP: 200}
     if sys.platform == "linux":
-        numbers = zip((board.FUTEX, board.SETAFFINITY, board.GETCPU), NUMBERS.get(platform.machine(), ()), strict=False)
-        found |= {board.SYSCALL: address(system.syscall), **dict(numbers)}
+        numbers = zip(
+            (layout.FUTEX, layout.SETAFFINITY, layout.GETCPU), NUMBERS.get(platform.machine(), ()), strict=False
+        )
+        found |= {layout.SYSCALL: address(system.syscall), **dict(numbers)}
     return found
 
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from dlmini import jit
-from dlmini.comm.processes.kernels.shared_words import ARM, X86
+from dlmini.comm.processes.kernels.layout import ARM, X86
 
 DEBUG = jit.mode() == "debug"
 

@@ -3,38 +3,38 @@
     tail    how many bytes have ever been written; head: how many a reader has ever read; byte i lies at i mod capacity
 
 Only the writer moves the tail and only a reader its head, so no lock is needed. A letter is an envelope and a body
-(header and payload, see wire.py) in pieces (see board.py). A short piece lies in the ring itself. A long one lies once
+(header and payload, see wire.py) in pieces (see layout.py). A short piece lies in the ring itself. A long one lies once
 in a cell of its sender, and only the number of the cell passes the ring: the cell is free again when every reader has
 read beyond that word. Where each rank has a core of its own, pieces are announced one by one, so that one rank copies
 in while the other copies out. If no cell is free, pieces go through the ring.
 
-Cost of n bytes: two copies, overlapped. `letters.py`, one folder up, holds the NumPy twins.
+Cost of n bytes: two copies, overlapped. `plain/messages.py` holds the NumPy twins.
 """
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.atomics import load
 from dlmini.comm.processes.kernels.numbers import copy
 from dlmini.comm.processes.kernels.waiting import publish, watch
 from dlmini.jit import kernel
 
-ENVELOPE = 8 * (spot.END - spot.ENVELOPE)  # bytes
+ENVELOPE = 8 * (layout.END - layout.ENVELOPE)  # bytes
 
 
 @kernel(exact=True)
 def least_head(board, first, readers):
     """How far the slowest reader of a ring buffer is."""
-    least = load(board, first + spot.LINE)
+    least = load(board, first + layout.LINE)
     for reader in range(1, readers):
-        least = min(least, load(board, first + spot.LINE * (1 + reader)))
+        least = min(least, load(board, first + layout.LINE * (1 + reader)))
     return least
 
 
 @kernel(exact=True)
 def is_free(board, cells, cell):
     """Has everybody read it?"""
-    due, ring, readers = cells[cell * spot.KNOWN], cells[cell * spot.KNOWN + 1], cells[cell * spot.KNOWN + 2]
+    due, ring, readers = cells[cell * layout.KNOWN], cells[cell * layout.KNOWN + 1], cells[cell * layout.KNOWN + 2]
     return due == 0 or least_head(board, ring, readers) >= due
 
 
@@ -45,196 +45,196 @@ def free_cell(board, cells):
     A cell that was just read is still in the reader's own cache, and slow to write (1 MB: 120 us a message for 40). One
     that was used long ago is in no cache. So the turn begins again after NEAR cells, if the reader keeps up.
     """
-    count, last = cells.size // spot.KNOWN, cells.size - 1
+    count, last = cells.size // layout.KNOWN, cells.size - 1
     first = cells[last] + 1
-    if first % spot.NEAR == 0 and is_free(board, cells, 0):
+    if first % layout.NEAR == 0 and is_free(board, cells, 0):
         first -= first
     for step in range(count):
         cell = (first + step) % count
         if is_free(board, cells, cell):
             cells[last] = cell
             return cell
-    return spot.NOTHING
+    return layout.NOTHING
 
 
 @kernel(exact=True)
 def word_at(end):
     """Where in the board the word lies at which this end is."""
-    return (end[spot.DATA] + end[spot.POSITION] % end[spot.CAPACITY]) >> 3
+    return (end[layout.DATA] + end[layout.POSITION] % end[layout.CAPACITY]) >> 3
 
 
 @kernel(exact=True)
 def put(board, end, word):
     board[word_at(end)] = word
-    end[spot.POSITION] += 8
+    end[layout.POSITION] += 8
 
 
 @kernel(exact=True)
 def put_bytes(board, end, data, at, count):
     """data[at:][:count] into the ring, and on to the next whole word."""
-    memory, capacity = board.view(np.uint8), end[spot.CAPACITY]
-    place = end[spot.POSITION] % capacity
+    memory, capacity = board.view(np.uint8), end[layout.CAPACITY]
+    place = end[layout.POSITION] % capacity
     first = min(count, capacity - place)
-    copy(memory, end[spot.DATA] + place, data, at, first)
+    copy(memory, end[layout.DATA] + place, data, at, first)
     if count > first:
-        copy(memory, end[spot.DATA], data, at + first, count - first)
-    end[spot.POSITION] += (count + 7) & ~7
+        copy(memory, end[layout.DATA], data, at + first, count - first)
+    end[layout.POSITION] += (count + 7) & ~7
 
 
 @kernel(exact=True)
-def put_in_cell(board, habits, end, cells, cell, data, at, count):
+def put_in_cell(board, settings, end, cells, cell, data, at, count):
     """data[at:][:count] into the cell, its number into the ring."""
-    here = habits[spot.SLABS] + (habits[spot.RANK] * habits[spot.CELLS] + cell) * spot.CELL
+    here = settings[layout.SLABS] + (settings[layout.RANK] * settings[layout.CELLS] + cell) * layout.CELL
     copy(board.view(np.uint8), here, data, at, count)
-    put(board, end, (cell + 1) << spot.PLACE | count)
-    known = cell * spot.KNOWN
-    cells[known], cells[known + 1], cells[known + 2] = end[spot.POSITION], end[spot.WORDS], end[spot.READERS]
+    put(board, end, (cell + 1) << layout.PLACE | count)
+    known = cell * layout.KNOWN
+    cells[known], cells[known + 1], cells[known + 2] = end[layout.POSITION], end[layout.WORDS], end[layout.READERS]
 
 
 @kernel(exact=True)
 def room_of(board, end):
     """How many bytes the ring has room for."""
-    head = least_head(board, end[spot.WORDS], end[spot.READERS])
-    return end[spot.CAPACITY] - (end[spot.POSITION] - head)
+    head = least_head(board, end[layout.WORDS], end[layout.READERS])
+    return end[layout.CAPACITY] - (end[layout.POSITION] - head)
 
 
 @kernel(exact=True)
-def announce(board, habits, end):
-    publish(board, habits, end[spot.WORDS] + spot.TAIL, end[spot.POSITION], end[spot.PEER], spot.NOTHING)
+def announce(board, settings, end):
+    publish(board, settings, end[layout.WORDS] + layout.TAIL, end[layout.POSITION], end[layout.PEER], layout.NOTHING)
 
 
 @kernel(exact=True)
-def write(board, habits, end, cells, data, at):
+def write(board, settings, end, cells, data, at):
     """The body from data[at] on, as far as there is room: where it stopped."""
     cell, room = at - at, room_of(board, end)
     while at < data.size and room >= 16:
-        if end[spot.PIECE] == 0:
-            count = min(data.size - at, spot.CELL)
-            cell = free_cell(board, cells) if count > spot.INLINE and cell >= 0 else spot.NOTHING
+        if end[layout.PIECE] == 0:
+            count = min(data.size - at, layout.CELL)
+            cell = free_cell(board, cells) if count > layout.INLINE and cell >= 0 else layout.NOTHING
             if cell >= 0:
-                put_in_cell(board, habits, end, cells, cell, data, at, count)
+                put_in_cell(board, settings, end, cells, cell, data, at, count)
                 at, room = at + count, room - 8
-                if habits[spot.SPIN]:
-                    announce(board, habits, end)
+                if settings[layout.SPIN]:
+                    announce(board, settings, end)
                 continue
             put(board, end, count)
-            end[spot.PIECE], room = count, room - 8
-        count = min(end[spot.PIECE], room)
+            end[layout.PIECE], room = count, room - 8
+        count = min(end[layout.PIECE], room)
         put_bytes(board, end, data, at, count)
-        end[spot.PIECE] -= count
+        end[layout.PIECE] -= count
         at, room = at + count, room_of(board, end)
-    announce(board, habits, end)
+    announce(board, settings, end)
     return at
 
 
 @kernel(exact=True)
-def post(board, habits, end, cells, low, high, sent, header, payload, first, last, data):
+def post(board, settings, end, cells, low, high, sent, header, payload, first, last, data):
     """A letter's envelope and as much of its body as there is room for: how much; NOTHING if not even the envelope."""
     if room_of(board, end) < ENVELOPE:
-        return spot.NOTHING
+        return layout.NOTHING
     times = end.view(np.float64)
-    end[spot.LOW], end[spot.HIGH], times[spot.SENT] = low, high, sent
-    end[spot.HEADER], end[spot.PAYLOAD], times[spot.FIRST], times[spot.LAST] = header, payload, first, last
-    for word in range(spot.ENVELOPE, spot.END):
+    end[layout.LOW], end[layout.HIGH], times[layout.SENT] = low, high, sent
+    end[layout.HEADER], end[layout.PAYLOAD], times[layout.FIRST], times[layout.LAST] = header, payload, first, last
+    for word in range(layout.ENVELOPE, layout.END):
         put(board, end, end[word])
-    return write(board, habits, end, cells, data, header - header)
+    return write(board, settings, end, cells, data, header - header)
 
 
 @kernel(exact=True)
 def open_letter(board, end):
     """Read the next envelope, if one is there."""
-    if load(board, end[spot.WORDS] + spot.TAIL) == end[spot.POSITION]:
+    if load(board, end[layout.WORDS] + layout.TAIL) == end[layout.POSITION]:
         return False
-    for word in range(spot.ENVELOPE, spot.END):
+    for word in range(layout.ENVELOPE, layout.END):
         end[word] = board[word_at(end)]
-        end[spot.POSITION] += 8
-    end[spot.LENGTH], end[spot.DONE] = end[spot.HEADER] + end[spot.PAYLOAD], 0
+        end[layout.POSITION] += 8
+    end[layout.LENGTH], end[layout.DONE] = end[layout.HEADER] + end[layout.PAYLOAD], 0
     return True
 
 
 @kernel(exact=True)
-def tell(board, habits, end):
+def tell(board, settings, end):
     """Let the writer know how far I am."""
-    end[spot.TOLD] = end[spot.POSITION]
-    publish(board, habits, end[spot.HEAD], end[spot.TOLD], end[spot.PEER], end[spot.WORDS] + spot.WANTED)
+    end[layout.TOLD] = end[layout.POSITION]
+    publish(board, settings, end[layout.HEAD], end[layout.TOLD], end[layout.PEER], end[layout.WORDS] + layout.WANTED)
 
 
 @kernel(exact=True)
 def get_bytes(board, end, out, count):
     """The next bytes of the ring into out."""
-    memory, capacity = board.view(np.uint8), end[spot.CAPACITY]
-    place = end[spot.POSITION] % capacity
+    memory, capacity = board.view(np.uint8), end[layout.CAPACITY]
+    place = end[layout.POSITION] % capacity
     first = min(count, capacity - place)
-    copy(out, end[spot.DONE], memory, end[spot.DATA] + place, first)
+    copy(out, end[layout.DONE], memory, end[layout.DATA] + place, first)
     if count > first:
-        copy(out, end[spot.DONE] + first, memory, end[spot.DATA], count - first)
-    end[spot.POSITION] += (count + 7) & ~7
-    end[spot.DONE] += count
+        copy(out, end[layout.DONE] + first, memory, end[layout.DATA], count - first)
+    end[layout.POSITION] += (count + 7) & ~7
+    end[layout.DONE] += count
 
 
 @kernel(exact=True)
-def get_from_cell(board, habits, end, out, word):
+def get_from_cell(board, settings, end, out, word):
     """What the word says out of its sender's cell, which then is free."""
-    cell, count = (word >> spot.PLACE) - 1, word & ((1 << spot.PLACE) - 1)
-    here = habits[spot.SLABS] + (end[spot.PEER] * habits[spot.CELLS] + cell) * spot.CELL
-    copy(out, end[spot.DONE], board.view(np.uint8), here, count)
-    end[spot.POSITION] += 8
-    end[spot.DONE] += count
-    tell(board, habits, end)
+    cell, count = (word >> layout.PLACE) - 1, word & ((1 << layout.PLACE) - 1)
+    here = settings[layout.SLABS] + (end[layout.PEER] * settings[layout.CELLS] + cell) * layout.CELL
+    copy(out, end[layout.DONE], board.view(np.uint8), here, count)
+    end[layout.POSITION] += 8
+    end[layout.DONE] += count
+    tell(board, settings, end)
 
 
 @kernel(exact=True)
-def fetch(board, habits, end, out):
+def fetch(board, settings, end, out):
     """Copy of the letter's body what is here. Is it whole?"""
-    while end[spot.DONE] < end[spot.LENGTH]:
-        here = load(board, end[spot.WORDS] + spot.TAIL) - end[spot.POSITION]
+    while end[layout.DONE] < end[layout.LENGTH]:
+        here = load(board, end[layout.WORDS] + layout.TAIL) - end[layout.POSITION]
         if here == 0:
             break
-        if end[spot.PIECE] == 0:
+        if end[layout.PIECE] == 0:
             word = board[word_at(end)]
-            if word >> spot.PLACE:
-                get_from_cell(board, habits, end, out, word)
+            if word >> layout.PLACE:
+                get_from_cell(board, settings, end, out, word)
                 continue
-            end[spot.PIECE] = word
-            end[spot.POSITION] += 8
+            end[layout.PIECE] = word
+            end[layout.POSITION] += 8
             here -= 8
-        count = min(end[spot.PIECE], here)
+        count = min(end[layout.PIECE], here)
         get_bytes(board, end, out, count)
-        end[spot.PIECE] -= count
-    if end[spot.POSITION] - end[spot.TOLD] > end[spot.CAPACITY] // 4:  # the writer never lacks more than this
-        tell(board, habits, end)
-    return end[spot.DONE] == end[spot.LENGTH]
+        end[layout.PIECE] -= count
+    if end[layout.POSITION] - end[layout.TOLD] > end[layout.CAPACITY] // 4:  # the writer never lacks more than this
+        tell(board, settings, end)
+    return end[layout.DONE] == end[layout.LENGTH]
 
 
 @kernel(exact=True)
-def read(board, habits, end, out):
+def read(board, settings, end, out):
     """The next letter into out, as far as it is here: NOTHING, PART, WHOLE; UNFIT if out is not its size."""
-    if end[spot.LENGTH] < 0 and not open_letter(board, end):
-        return spot.NOTHING
-    if out.size != end[spot.LENGTH]:
-        return spot.UNFIT
-    if not fetch(board, habits, end, out):
-        return spot.PART
-    end[spot.LENGTH] = -1
-    return spot.WHOLE
+    if end[layout.LENGTH] < 0 and not open_letter(board, end):
+        return layout.NOTHING
+    if out.size != end[layout.LENGTH]:
+        return layout.UNFIT
+    if not fetch(board, settings, end, out):
+        return layout.PART
+    end[layout.LENGTH] = -1
+    return layout.WHOLE
 
 
 @kernel(exact=True)
-def pull(board, habits, end, out, low, high, watched, seen, count, naps, which):
+def pull(board, settings, end, out, low, high, watched, seen, count, naps, which):
     """Wait for a vector of this channel, as long as out: WHOLE; UNFIT if the next letter is another; or other news.
 
     The ring is watched[which]; a letter without header is a vector of float32.
     """
     while True:
-        if end[spot.LENGTH] >= 0 or open_letter(board, end):
-            same = end[spot.LOW] == low and end[spot.HIGH] == high
-            if end[spot.HEADER] or not same or end[spot.LENGTH] != out.size:
-                return spot.UNFIT
-            whole = fetch(board, habits, end, out)
-            seen[which] = end[spot.POSITION]
+        if end[layout.LENGTH] >= 0 or open_letter(board, end):
+            same = end[layout.LOW] == low and end[layout.HIGH] == high
+            if end[layout.HEADER] or not same or end[layout.LENGTH] != out.size:
+                return layout.UNFIT
+            whole = fetch(board, settings, end, out)
+            seen[which] = end[layout.POSITION]
             if whole:
-                end[spot.LENGTH] = -1
-                return spot.WHOLE
-        found = watch(board, habits, watched, seen, count, naps)
+                end[layout.LENGTH] = -1
+                return layout.WHOLE
+        found = watch(board, settings, watched, seen, count, naps)
         if found != which:
             return found

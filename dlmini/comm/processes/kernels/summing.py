@@ -13,7 +13,7 @@ the number of the meeting, so that a call never writes what a slower rank still 
 Compiled `exact`, so that sums are not reordered. `plain.py` holds the NumPy twins.
 """
 
-from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.numbers import accumulate, add, copy
 from dlmini.comm.processes.kernels.waiting import gather, meet, words_of
 from dlmini.jit import kernel
@@ -24,9 +24,9 @@ SHORT = 2**14  # bytes of all ranks' vectors together, up to which everybody add
 
 
 @kernel(exact=True)
-def next_half(board, habits):
+def next_half(board, settings):
     """Which half of the slots the next meeting is for."""
-    return (board[words_of(habits[spot.RANK]) + spot.ARRIVED] + 1) & 1
+    return (board[words_of(settings[layout.RANK]) + layout.ARRIVED] + 1) & 1
 
 
 @kernel(exact=True)
@@ -87,24 +87,24 @@ def fetch(out, begin, slots, at, block, but, size):
 
 
 @kernel(exact=True)
-def allreduce(x, out, board, habits, dtype, now):
+def allreduce(x, out, board, settings, dtype, now):
     """out = the sum over ranks of x: when the last rank came, or a negative verdict. `dtype` is its number.
 
     Slots: two blocks for each rank, then two for the sums.
     """
-    me, size, n, slots = habits[spot.RANK], habits[spot.SIZE], x.size, board.view(x.dtype)
-    block, first = habits[spot.BLOCK] // x.itemsize, habits[spot.SLOTS] // x.itemsize
-    mine, sums, half = first + 2 * me * block, first + 2 * size * block, next_half(board, habits)
-    ticket, last = spot.ALLREDUCE << spot.VERB | dtype << spot.DTYPE | n, -1.0
+    me, size, n, slots = settings[layout.RANK], settings[layout.SIZE], x.size, board.view(x.dtype)
+    block, first = settings[layout.BLOCK] // x.itemsize, settings[layout.SLOTS] // x.itemsize
+    mine, sums, half = first + 2 * me * block, first + 2 * size * block, next_half(board, settings)
+    ticket, last = layout.ALLREDUCE << layout.VERB | dtype << layout.DTYPE | n, -1.0
     short = n <= min(block, SHORT // (x.itemsize * size))
     for k in range(-1, 1 if short else (n + block - 1) // block + 1):
         begin, at = k * block, first + ((half + k) & 1) * block
         if k == 0:
-            last = meet(board, habits, ticket, now)
+            last = meet(board, settings, ticket, now)
             if last < 0:
                 return last
         elif k > 0:
-            if gather(board, habits) < 0:
+            if gather(board, settings) < 0:
                 return -1.0
             fetch(out, begin - block, slots, sums + ((k - 1) & 1) * block, block, me, size)
         if 0 <= begin < n:
@@ -128,18 +128,18 @@ def put_parts(x, k, slots, at, piece, me, size):
 
 
 @kernel(exact=True)
-def reduce_scatter(x, out, board, habits, dtype, now):
+def reduce_scatter(x, out, board, settings, dtype, now):
     """out = my part of the sum over ranks of x: when the last rank came, or a negative verdict."""
-    me, size, n, slots = habits[spot.RANK], habits[spot.SIZE], x.size, board.view(x.dtype)
-    block, first = habits[spot.BLOCK] // x.itemsize, habits[spot.SLOTS] // x.itemsize
-    half, piece, longest = next_half(board, habits), block // size, (n + size - 1) // size
-    ticket, last = spot.REDUCE_SCATTER << spot.VERB | dtype << spot.DTYPE | n, -1.0
+    me, size, n, slots = settings[layout.RANK], settings[layout.SIZE], x.size, board.view(x.dtype)
+    block, first = settings[layout.BLOCK] // x.itemsize, settings[layout.SLOTS] // x.itemsize
+    half, piece, longest = next_half(board, settings), block // size, (n + size - 1) // size
+    ticket, last = layout.REDUCE_SCATTER << layout.VERB | dtype << layout.DTYPE | n, -1.0
     for k in range(-1, max(1, (longest + piece - 1) // piece)):
         if k == 0:
-            last = meet(board, habits, ticket, now)
+            last = meet(board, settings, ticket, now)
             if last < 0:
                 return last
-        elif k > 0 and gather(board, habits) < 0:
+        elif k > 0 and gather(board, settings) < 0:
             return -1.0
         if (k + 1) * piece < longest:
             put_parts(x, k + 1, slots, first + (2 * me + ((half + k + 1) & 1)) * block, piece, me, size)

@@ -15,7 +15,7 @@ yields, while other cores are idle: that is noticed here, and one of the two ste
 import numpy as np
 
 from dlmini.comm.processes.kernels import atomics as words
-from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.atomics import add, address, call, fence, load, pause, store
 from dlmini.jit import kernel
 
@@ -25,67 +25,74 @@ CLOSE_YIELDS, CLOSE_TIMES = 4, 8  # news within so few yields, so often in a row
 
 @kernel(exact=True)
 def words_of(rank):
-    return spot.LINE * (1 + 2 * rank)
+    return layout.LINE * (1 + 2 * rank)
 
 
 @kernel(exact=True)
-def ring_bell(board, habits, rank):
+def ring_bell(board, settings, rank):
     """Wake a rank, if it sleeps. Call `fence` first."""
     at = words_of(rank)
-    if load(board, at + spot.ASLEEP):
-        add(board, at + spot.BELL, 1)
-        if habits[spot.FUTEX]:
-            call(habits[spot.SYSCALL], habits[spot.FUTEX], address(board, at + spot.BELL), FUTEX_WAKE, 1, 0)
+    if load(board, at + layout.ASLEEP):
+        add(board, at + layout.BELL, 1)
+        if settings[layout.FUTEX]:
+            call(settings[layout.SYSCALL], settings[layout.FUTEX], address(board, at + layout.BELL), FUTEX_WAKE, 1, 0)
 
 
 @kernel(exact=True)
-def sleep(board, habits, bell):
+def sleep(board, settings, bell):
     """Until my bell is no longer at `bell`, or a little while has passed."""
-    if habits[spot.FUTEX]:
-        at, limit = address(board, words_of(habits[spot.RANK]) + spot.BELL), address(habits, spot.SECONDS)
-        call(habits[spot.SYSCALL], habits[spot.FUTEX], at, FUTEX_WAIT, bell & 0xFFFFFFFF, limit)
+    if settings[layout.FUTEX]:
+        at, limit = address(board, words_of(settings[layout.RANK]) + layout.BELL), address(settings, layout.SECONDS)
+        call(settings[layout.SYSCALL], settings[layout.FUTEX], at, FUTEX_WAIT, bell & 0xFFFFFFFF, limit)
     else:
-        call(habits[spot.SLEEP], habits[spot.NAP], 0, 0, 0, 0)
+        call(settings[layout.SLEEP], settings[layout.NAP], 0, 0, 0, 0)
 
 
 @kernel(exact=True)
-def notice(habits, tries):
+def notice(settings, tries):
     """After a wait: did news come as soon as I gave my core away? Again and again, it means that we share one."""
-    if habits[spot.SPIN] < tries <= habits[spot.SPIN] + CLOSE_YIELDS:
-        habits[spot.CLOSE] += 1
-        if habits[spot.CLOSE] == CLOSE_TIMES:
-            step_aside(habits)
+    if settings[layout.SPIN] < tries <= settings[layout.SPIN] + CLOSE_YIELDS:
+        settings[layout.CLOSE] += 1
+        if settings[layout.CLOSE] == CLOSE_TIMES:
+            step_aside(settings)
     else:
-        habits[spot.CLOSE] = 0
+        settings[layout.CLOSE] = 0
 
 
 @kernel(exact=True)
-def step_aside(habits):
+def step_aside(settings):
     """Move to any other core; from there on the system may move me as it likes."""
-    if habits[spot.SETAFFINITY]:
-        call(habits[spot.SYSCALL], habits[spot.GETCPU], address(habits, spot.CPU), 0, 0, 0)
+    if settings[layout.SETAFFINITY]:
+        call(settings[layout.SYSCALL], settings[layout.GETCPU], address(settings, layout.CPU), 0, 0, 0)
         others = 0
-        for word in range(spot.MASK):
-            here = 1 << habits[spot.CPU] % 64 if word == habits[spot.CPU] // 64 else 0
-            habits[spot.OTHERS + word] = habits[spot.ALLOWED + word] & ~here
-            others |= habits[spot.OTHERS + word]
-        for cores in (spot.OTHERS, spot.ALLOWED):
+        for word in range(layout.MASK):
+            here = 1 << settings[layout.CPU] % 64 if word == settings[layout.CPU] // 64 else 0
+            settings[layout.OTHERS + word] = settings[layout.ALLOWED + word] & ~here
+            others |= settings[layout.OTHERS + word]
+        for cores in (layout.OTHERS, layout.ALLOWED):
             if others:
-                call(habits[spot.SYSCALL], habits[spot.SETAFFINITY], 0, 8 * spot.MASK, address(habits, cores), 0)
+                call(
+                    settings[layout.SYSCALL],
+                    settings[layout.SETAFFINITY],
+                    0,
+                    8 * layout.MASK,
+                    address(settings, cores),
+                    0,
+                )
 
 
 @kernel(exact=True)
-def publish(board, habits, word, value, rank, wanted):
+def publish(board, settings, word, value, rank, wanted):
     """Set a word of mine, and wake `rank` (ALL: everybody), who may wait for it.
 
     If `wanted` is a word (not NOTHING), only if that says so.
     """
     store(board, word, value)
     fence()
-    if wanted == spot.NOTHING or load(board, wanted):
-        for one in range(habits[spot.SIZE]):
-            if rank in (one, spot.ALL):
-                ring_bell(board, habits, one)
+    if wanted == layout.NOTHING or load(board, wanted):
+        for one in range(settings[layout.SIZE]):
+            if rank in (one, layout.ALL):
+                ring_bell(board, settings, one)
 
 
 @kernel(exact=True)
@@ -106,99 +113,99 @@ def changed(board, watched, seen, count):
     for i in range(count):
         if load(board, watched[i]) != seen[i]:
             return i
-    return spot.NOTHING
+    return layout.NOTHING
 
 
 @kernel(exact=True)
-def watch(board, habits, watched, seen, count, naps):
+def watch(board, settings, watched, seen, count, naps):
     """Wait until one of the watched words changes: which one; NOTHING after so many naps; or ABORTED."""
-    mine = words_of(habits[spot.RANK])
-    tries, rests = 0, habits[spot.SPIN] + habits[spot.YIELDS]
+    mine = words_of(settings[layout.RANK])
+    tries, rests = 0, settings[layout.SPIN] + settings[layout.YIELDS]
     while True:
         found = changed(board, watched, seen, count)
-        if found != spot.NOTHING:
-            notice(habits, tries)
+        if found != layout.NOTHING:
+            notice(settings, tries)
             return found
-        if load(board, spot.ABORT) == habits[spot.RUN]:
-            return spot.ABORTED
+        if load(board, layout.ABORT) == settings[layout.RUN]:
+            return layout.ABORTED
         tries += 1
-        if tries <= habits[spot.SPIN]:
+        if tries <= settings[layout.SPIN]:
             pause()
         elif tries <= rests:
-            call(habits[spot.YIELD], 0, 0, 0, 0, 0)
+            call(settings[layout.YIELD], 0, 0, 0, 0, 0)
         elif tries > rests + naps:
-            return spot.NOTHING
+            return layout.NOTHING
         else:
-            bell = load(board, mine + spot.BELL)
-            store(board, mine + spot.ASLEEP, bell + 1)
+            bell = load(board, mine + layout.BELL)
+            store(board, mine + layout.ASLEEP, bell + 1)
             fence()
-            if changed(board, watched, seen, count) == spot.NOTHING:
-                sleep(board, habits, bell)
-            store(board, mine + spot.ASLEEP, 0)
+            if changed(board, watched, seen, count) == layout.NOTHING:
+                sleep(board, settings, bell)
+            store(board, mine + layout.ASLEEP, 0)
 
 
 @kernel(exact=True)
 def missing(board, size, turn, first):
     """The first rank, from `first` on, that has not come to this meeting; `size` if all have."""
-    while first < size and load(board, words_of(first) + spot.ARRIVED) >= turn:
+    while first < size and load(board, words_of(first) + layout.ARRIVED) >= turn:
         first += 1
     return first
 
 
 @kernel(exact=True)
-def gather(board, habits):
+def gather(board, settings):
     """Come to the next meeting, and wait until all have come: 0, ABORTED, or GONE if one has ended without coming."""
-    size, mine = habits[spot.SIZE], words_of(habits[spot.RANK])
-    turn = board[mine + spot.ARRIVED] + 1
-    store(board, mine + spot.ARRIVED, turn)
+    size, mine = settings[layout.SIZE], words_of(settings[layout.RANK])
+    turn = board[mine + layout.ARRIVED] + 1
+    store(board, mine + layout.ARRIVED, turn)
     fence()
     who = missing(board, size, turn, size - size)
     if who == size:  # the last one to come wakes those who sleep
         for rank in range(size):
-            ring_bell(board, habits, rank)
+            ring_bell(board, settings, rank)
         return 0
-    tries, rests = 0, habits[spot.SPIN] + habits[spot.YIELDS]
+    tries, rests = 0, settings[layout.SPIN] + settings[layout.YIELDS]
     while True:
         who = missing(board, size, turn, who)
         if who == size:
-            notice(habits, tries)
+            notice(settings, tries)
             return 0
-        if load(board, spot.ABORT) == habits[spot.RUN]:
-            return spot.ABORTED
+        if load(board, layout.ABORT) == settings[layout.RUN]:
+            return layout.ABORTED
         tries += 1
-        if tries <= habits[spot.SPIN]:
+        if tries <= settings[layout.SPIN]:
             pause()
         elif tries <= rests:
-            call(habits[spot.YIELD], 0, 0, 0, 0, 0)
+            call(settings[layout.YIELD], 0, 0, 0, 0, 0)
         else:
-            ended = load(board, words_of(who) + spot.FINISHED) == habits[spot.RUN]
+            ended = load(board, words_of(who) + layout.FINISHED) == settings[layout.RUN]
             if ended and missing(board, size, turn, who) == who:  # looked at again: it may have come and then finished
-                return spot.GONE
-            bell = load(board, mine + spot.BELL)
-            store(board, mine + spot.ASLEEP, bell + 1)
+                return layout.GONE
+            bell = load(board, mine + layout.BELL)
+            store(board, mine + layout.ASLEEP, bell + 1)
             fence()
             if missing(board, size, turn, who) < size:
-                sleep(board, habits, bell)
-            store(board, mine + spot.ASLEEP, 0)
+                sleep(board, settings, bell)
+            store(board, mine + layout.ASLEEP, 0)
 
 
 @kernel(exact=True)
-def meet(board, habits, ticket, now):
+def meet(board, settings, ticket, now):
     """A meeting for the same purpose: when the last one came, or a negative verdict.
 
     `ticket` says what I came for; if somebody came for something else, all get MISMATCH.
     """
-    stamps, mine = board.view(np.float64), words_of(habits[spot.RANK])
-    half = (board[mine + spot.ARRIVED] + 1) & 1
-    board[mine + spot.TICKET + half] = ticket
-    stamps[mine + spot.STAMP + half] = now
-    verdict = gather(board, habits)
+    stamps, mine = board.view(np.float64), words_of(settings[layout.RANK])
+    half = (board[mine + layout.ARRIVED] + 1) & 1
+    board[mine + layout.TICKET + half] = ticket
+    stamps[mine + layout.STAMP + half] = now
+    verdict = gather(board, settings)
     if verdict < 0:
         return float(verdict)
     last = now
-    for rank in range(habits[spot.SIZE]):
+    for rank in range(settings[layout.SIZE]):
         at = words_of(rank)
-        if board[at + spot.TICKET + half] != ticket:
-            return float(spot.MISMATCH)
-        last = max(last, stamps[at + spot.STAMP + half])
+        if board[at + layout.TICKET + half] != ticket:
+            return float(layout.MISMATCH)
+        last = max(last, stamps[at + layout.STAMP + half])
     return last

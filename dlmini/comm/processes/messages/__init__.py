@@ -1,1 +1,1 @@
-"""Messages between processes: ring buffers in shared memory, what is sent, what has come, and slow networks imitated."""
+"""Messages between processes: ring buffers in shared memory, sending, receiving, and slow networks imitated."""

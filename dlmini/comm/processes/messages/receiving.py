@@ -1,4 +1,4 @@
-"""The post office of one rank: what has come, from anybody, filed by source and channel.
+"""The post inbox of one rank: what has come, from anybody, filed by source and channel.
 
 A rank reads all its ring buffers whenever it waits for anything, so nobody's buffer stays full for long. No wait is for
 ever: each ends with news, with an abort by the parent, or by itself after a while, to look again.
@@ -15,11 +15,11 @@ import numpy as np
 
 from dlmini.comm import wire
 from dlmini.comm.channels import ANY
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.kernels.shared_words import ALL, NOTHING
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.kernels.layout import ALL, NOTHING
 from dlmini.comm.processes.messages.ring_buffer import BYTE, EMPTY, Ends, Incoming, halves
 from dlmini.comm.processes.messages.sending import HELP, Outbox
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.jit import at_hand
 
 FLOAT32 = np.dtype(np.float32)
@@ -56,31 +56,31 @@ def weight_of(letter: Letter) -> int:
     return len(letter.payload)
 
 
-class PostOffice:
+class Inbox:
     """`boxes[source, channel]` holds what has come, numbered (number, letter); `wait` waits for more."""
 
-    def __init__(self, rank: int, commons: Commons, habits: np.ndarray, kernels):
-        self.rank, self.size, self.words, self.habits, self.kernels = rank, commons.size, commons.words, habits, kernels
-        self.run, self.crowded = int(habits[board.RUN]), not habits[board.SPIN]
-        self.look = memoryview(commons.words).__getitem__ if board.X86 else partial(kernels.look, self.words)
+    def __init__(self, rank: int, area: SharedArea, settings: np.ndarray, kernels):
+        self.rank, self.size, self.words, self.settings, self.kernels = rank, area.size, area.words, settings, kernels
+        self.run, self.crowded = int(settings[layout.RUN]), not settings[layout.SPIN]
+        self.look = memoryview(area.words).__getitem__ if layout.X86 else partial(kernels.look, self.words)
         self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
         self.others, self.came = [other for other in range(self.size) if other != rank], 0
-        self.nap = int(habits[board.NANOSECONDS])
-        ends = Ends(commons, habits, kernels.letters)
-        self.outbox = Outbox(rank, commons, ends)
-        self.incoming = [Incoming(commons, s, rank, rank, ends) for s in self.others]
-        self.incoming += [Incoming(commons, s, s, rank, ends) for s in self.others]
+        self.nap = int(settings[layout.NANOSECONDS])
+        ends = Ends(area, settings, kernels.letters)
+        self.outbox = Outbox(rank, area, ends)
+        self.incoming = [Incoming(area, s, rank, rank, ends) for s in self.others]
+        self.incoming += [Incoming(area, s, s, rank, ends) for s in self.others]
         self.place = {source: i for i, source in enumerate(self.others)}
         self._watch()
-        self.watch = at_hand(kernels.watch, self.words, habits, self.watched, self.seen, 0, 0)
-        self.words[board.rank_words(rank) + board.HELD] = 0
+        self.watch = at_hand(kernels.watch, self.words, settings, self.watched, self.seen, 0, 0)
+        self.words[layout.rank_words(rank) + layout.HELD] = 0
 
     def _watch(self) -> None:
         """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads.
 
         `ended` are the ranks that have finished: nothing more comes from them.
         """
-        finished = [board.rank_words(other) + board.FINISHED for other in self.others]
+        finished = [layout.rank_words(other) + layout.FINISHED for other in self.others]
         tails = [ring.tail_word for ring in self.incoming]
         self.watched = np.array([*tails, *finished, *self.outbox.heads], np.int64)
         self.seen, self.rings, self.quiet = self.words[self.watched], len(tails), len(tails) + len(finished)
@@ -94,13 +94,13 @@ class PostOffice:
     def wait(self, limit: float | None = None) -> None:
         """Wait for news of any kind, at most `limit` seconds, and see to it."""
         count = len(self.watched) if self.outbox.left else self.quiet
-        self.habits[board.NANOSECONDS] = self.nap if limit is None else max(1, min(self.nap, int(limit * 1e9)))
+        self.settings[layout.NANOSECONDS] = self.nap if limit is None else max(1, min(self.nap, int(limit * 1e9)))
         naps = NAPS if limit is None else 1
-        self.heed(self.watch(self.words, self.habits, self.watched, self.seen, count, naps))
+        self.heed(self.watch(self.words, self.settings, self.watched, self.seen, count, naps))
 
     def heed(self, found: int) -> None:
         """See to what a wait ended with."""
-        if found == board.ABORTED:
+        if found == layout.ABORTED:
             raise Cancelled
         if 0 <= found < self.rings:
             self._read(found)
@@ -123,11 +123,11 @@ class PostOffice:
         out = np.empty(ring.usual, FLOAT32)
         data = out.view(BYTE)
         found = ring.pull(data, *halves(channel), self.watched, self.seen, count, NAPS, which)
-        if found == board.WHOLE:
-            return out, ring.times[board.SENT]
-        if ring.known[board.LENGTH] == data.size:
+        if found == layout.WHOLE:
+            return out, ring.times[layout.SENT]
+        if ring.known[layout.LENGTH] == data.size:
             ring.out = data
-        if found == board.UNFIT:
+        if found == layout.UNFIT:
             self._read(which)
         else:
             self.heed(found)
@@ -135,7 +135,7 @@ class PostOffice:
 
     def read_all(self) -> None:
         """See to everything that is here already; never waits."""
-        if self.look(board.ABORT) == self.run:
+        if self.look(layout.ABORT) == self.run:
             raise Cancelled
         for i, ring in enumerate(self.incoming):
             if self.look(ring.tail_word) != ring.head:
@@ -192,7 +192,7 @@ class PostOffice:
         """Send what is left, wait until everybody has; then how many letters lie unread, by source and channel."""
         while self.outbox.left:
             self.wait(HELP)  # not longer: the thread may send the last of it, and rings no bell for me
-        self._announce(ALL, board.rank_words(self.rank) + board.FINISHED, self.run)
+        self._announce(ALL, layout.rank_words(self.rank) + layout.FINISHED, self.run)
         while len(self.ended) < len(self.others):
             self.wait()
         self.read_all()
@@ -201,4 +201,4 @@ class PostOffice:
         return {key: len(box) for key, box in self.boxes.items()}
 
     def _announce(self, dest: int, word: int, value: int, wanted: int = NOTHING) -> None:
-        self.kernels.publish(self.words, self.habits, word, value, dest, wanted)
+        self.kernels.publish(self.words, self.settings, word, value, dest, wanted)

@@ -2,7 +2,7 @@
 
 A message may be far longer than the buffer and all cells: what finds no room waits in the writer's own memory and
 follows, piece by piece, as the reader makes room. So a send never waits, even when two ranks send huge messages to each
-other first. What a letter looks like in a ring, see kernels/letters.py.
+other first. What a letter looks like in a ring, see kernels/messages.py.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.kernels.shared_words import ALL, NOTHING, TAIL, UNFIT, WANTED, WHOLE
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.kernels.layout import ALL, NOTHING, TAIL, UNFIT, WANTED, WHOLE
+from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.comm.wire import Envelope
 from dlmini.jit import at_hand
 
@@ -23,15 +23,15 @@ BYTE = np.dtype(np.uint8)
 EMPTY = np.empty(0, BYTE)
 SMALL = 2**63  # what fits into one word
 LINE = 64  # bytes: where a payload begins, its arrays are aligned
-TIMES = (board.SENT, board.FIRST, board.LAST)  # where in an end there are floats
+TIMES = (layout.SENT, layout.FIRST, layout.LAST)  # where in an end there are floats
 
 
 class Ends:
     """What all ends of one rank share: the board, its cells, and the kernels, as compiled for their arguments."""
 
-    def __init__(self, commons: Commons, habits: np.ndarray, kernels):
-        self.words, self.cells = commons.words, np.zeros(commons.cells * board.KNOWN + 1, np.int64)
-        common, end, numbers = (self.words, habits), np.zeros(board.END, np.int64), np.zeros(1, np.int64)
+    def __init__(self, area: SharedArea, settings: np.ndarray, kernels):
+        self.words, self.cells = area.words, np.zeros(area.cells * layout.KNOWN + 1, np.int64)
+        common, end, numbers = (self.words, settings), np.zeros(layout.END, np.int64), np.zeros(1, np.int64)
 
         def ready(kernel, *args):
             return partial(at_hand(kernel, *common, end, *args), *common)
@@ -41,29 +41,29 @@ class Ends:
         self.pull = ready(kernels.pull, EMPTY, 0, 0, numbers, numbers, 0, 0, 0)
 
 
-def end_of(commons: Commons, source: int, dest: int, peer: int) -> np.ndarray:
+def end_of(area: SharedArea, source: int, dest: int, peer: int) -> np.ndarray:
     """What kernels know of one end of the ring buffer from source to dest."""
-    end = np.zeros(board.END, np.int64)
-    end[board.WORDS], end[board.DATA] = board.ring_words(commons.size)[source, dest], commons.ring_of(source, dest)
-    end[board.CAPACITY], end[board.PEER] = commons.ring, peer
+    end = np.zeros(layout.END, np.int64)
+    end[layout.WORDS], end[layout.DATA] = layout.ring_words(area.size)[source, dest], area.ring_of(source, dest)
+    end[layout.CAPACITY], end[layout.PEER] = area.ring, peer
     return end
 
 
 class Outgoing:
     """The writer's end of the ring from rank to dest (to all others, if that is rank itself). `left`: no room yet."""
 
-    def __init__(self, commons: Commons, rank: int, dest: int, ends: Ends):
-        self.words, readers = ends.words, board.readers(rank, dest, commons.size)
-        self.end = end_of(commons, rank, dest, ALL if dest == rank else dest)
-        self.heads = [board.head_word(rank, dest, reader, commons.size) for reader in readers]
-        self.end[board.POSITION] = self.words[self.end[board.WORDS] + TAIL]
-        self.end[board.READERS] = len(readers)
+    def __init__(self, area: SharedArea, rank: int, dest: int, ends: Ends):
+        self.words, readers = ends.words, layout.readers(rank, dest, area.size)
+        self.end = end_of(area, rank, dest, ALL if dest == rank else dest)
+        self.heads = [layout.head_word(rank, dest, reader, area.size) for reader in readers]
+        self.end[layout.POSITION] = self.words[self.end[layout.WORDS] + TAIL]
+        self.end[layout.READERS] = len(readers)
         self._post, self._write = (partial(way, self.end, ends.cells) for way in (ends.post, ends.write))
         self.left: deque[tuple[Envelope | None, np.ndarray]] = deque()
 
     @property
     def tail(self) -> int:
-        return int(self.end[board.POSITION])
+        return int(self.end[layout.POSITION])
 
     def push(self, envelope: Envelope, body: list[np.ndarray]) -> None:
         """Write a letter, or keep a copy of what does not fit."""
@@ -99,7 +99,7 @@ class Outgoing:
         self._want(0)
 
     def _want(self, room: int) -> None:
-        self.words[self.end[board.WORDS] + WANTED] = room
+        self.words[self.end[layout.WORDS] + WANTED] = room
 
     def _rest(self, envelope: Envelope | None, data: np.ndarray) -> tuple[Envelope | None, np.ndarray] | None:
         """Write of a part what there is room for: what is left of it, if anything is."""
@@ -123,19 +123,19 @@ def halves(channel: int) -> tuple[int, int]:
 class Incoming:
     """A reader's end of the ring from source to dest (to all others, if that is source)."""
 
-    def __init__(self, commons: Commons, source: int, dest: int, reader: int, ends: Ends):
-        self.source, self.words, self.end = source, ends.words, end_of(commons, source, dest, source)
-        head = board.head_word(source, dest, reader, commons.size)
-        self.end[board.HEAD], self.end[board.LENGTH] = head, -1
-        self.end[board.POSITION] = self.end[board.TOLD] = self.words[head]
-        self.tail_word, self.known = int(self.end[board.WORDS]) + TAIL, memoryview(self.end)
+    def __init__(self, area: SharedArea, source: int, dest: int, reader: int, ends: Ends):
+        self.source, self.words, self.end = source, ends.words, end_of(area, source, dest, source)
+        head = layout.head_word(source, dest, reader, area.size)
+        self.end[layout.HEAD], self.end[layout.LENGTH] = head, -1
+        self.end[layout.POSITION] = self.end[layout.TOLD] = self.words[head]
+        self.tail_word, self.known = int(self.end[layout.WORDS]) + TAIL, memoryview(self.end)
         self.times = memoryview(self.end.view(np.float64))
         self._read, self.pull = partial(ends.read, self.end), partial(ends.pull, self.end)
         self.out, self.usual = EMPTY, 0  # where the letter goes that is being read; how long the last vector was
 
     @property
     def head(self) -> int:
-        return self.known[board.POSITION]
+        return self.known[layout.POSITION]
 
     def letters(self) -> Iterator[tuple[Envelope, bytes, memoryview]]:
         """Envelope, header, payload of every letter that is here as a whole."""
@@ -150,18 +150,18 @@ class Incoming:
 
     def _memory(self) -> np.ndarray:
         """For a header and, on a line of its own, the payload."""
-        skip = -self.known[board.HEADER] % LINE
-        return np.empty(skip + self.known[board.LENGTH], BYTE)[skip:]
+        skip = -self.known[layout.HEADER] % LINE
+        return np.empty(skip + self.known[layout.LENGTH], BYTE)[skip:]
 
     def _letter(self) -> tuple[Envelope, bytes, memoryview]:
         known, body, self.out = self.known, self.out.data, EMPTY
         sent, first, last = (self.times[i] for i in TIMES)
-        header, channel = known[board.HEADER], known[board.LOW] + (known[board.HIGH] << 64)
+        header, channel = known[layout.HEADER], known[layout.LOW] + (known[layout.HIGH] << 64)
         if not header:
-            self.usual = known[board.PAYLOAD] // 4
-        envelope = Envelope(channel, sent, header, known[board.PAYLOAD], first, last)
+            self.usual = known[layout.PAYLOAD] // 4
+        envelope = Envelope(channel, sent, header, known[layout.PAYLOAD], first, last)
         return envelope, bytes(body[:header]), body[header:]
 
     def tell(self) -> None:
         """Let the writer know how far I am."""
-        self.words[self.end[board.HEAD]] = self.end[board.TOLD] = self.end[board.POSITION]
+        self.words[self.end[layout.HEAD]] = self.end[layout.TOLD] = self.end[layout.POSITION]

@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 
-from dlmini.comm.processes.kernels.shared_words import ALL
+from dlmini.comm.processes.kernels.layout import ALL
 from dlmini.comm.processes.messages.ring_buffer import Ends, Outgoing
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.comm.wire import Envelope
 
 HELP = 0.005  # seconds after which the thread sends on what its rank does not
@@ -22,9 +22,9 @@ HELP = 0.005  # seconds after which the thread sends on what its rank does not
 class Outbox:
     """`left`: is there anything that found no room? If so, a change of one of the words `heads` may mean room."""
 
-    def __init__(self, rank: int, commons: Commons, ends: Ends):
+    def __init__(self, rank: int, area: SharedArea, ends: Ends):
         self.rings = {  # the ring to oneself is the one to all
-            ALL if dest == rank else dest: Outgoing(commons, rank, dest, ends) for dest in range(commons.size)
+            ALL if dest == rank else dest: Outgoing(area, rank, dest, ends) for dest in range(area.size)
         }
         self.words, self.heads = ends.words, [word for ring in self.rings.values() for word in ring.heads]
         self.seen = np.zeros(len(self.heads), np.int64)  # what the heads were when there was no more room

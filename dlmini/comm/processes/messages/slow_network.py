@@ -15,8 +15,8 @@ from collections import Counter
 from heapq import heappop, heappush
 
 from dlmini.comm.network import Network
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.messages.receiving import Letter, PostOffice, weight_of
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.messages.receiving import Inbox, Letter, weight_of
 
 
 class Links:
@@ -25,7 +25,7 @@ class Links:
     def __init__(self, network: Network, rank: int, size: int, words, kernels):
         self.network, self.rank, self.size, self.words, self.enter = network, rank, size, words, kernels.enter
         self.ports, self.routes = network.ports(size), {}
-        if len(self.ports) > board.ports(size):
+        if len(self.ports) > layout.ports(size):
             raise ValueError(f"a network of {len(self.ports)} ports is too large to be imitated among {size} processes")
 
     def route(self, source: int, dest: int) -> tuple[int, ...]:
@@ -44,13 +44,13 @@ class Links:
     def _through(self, way: tuple[int, ...], head: float, tail: float, nbytes: int) -> tuple[float, float]:
         for port in way:
             latency, per_byte, _ = self.ports[port]
-            start = self.enter(self.words, board.port_word(self.size, port), head, nbytes * per_byte)
+            start = self.enter(self.words, layout.port_word(self.size, port), head, nbytes * per_byte)
             head, tail = start + latency, max(tail, start + nbytes * per_byte) + latency
         return head, tail
 
 
-class SlowPost(PostOffice):
-    """A post office whose letters are under way for a while. `now` is the clock of this rank."""
+class SlowInbox(Inbox):
+    """A post inbox whose letters are under way for a while. `now` is the clock of this rank."""
 
     def __init__(self, links: Links, now, *args):
         self.links, self.now = links, now
@@ -100,4 +100,4 @@ class SlowPost(PostOffice):
 
     def _tell_held(self) -> None:
         """So that nobody takes a rank for stuck whose letters are under way."""
-        self.words[board.rank_words(self.rank) + board.HELD] = len(self.coming) + len(self.held)
+        self.words[layout.rank_words(self.rank) + layout.HELD] = len(self.coming) + len(self.held)

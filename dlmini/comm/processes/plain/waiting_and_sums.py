@@ -16,14 +16,14 @@ import time
 import numpy as np
 
 from dlmini import jit
-from dlmini.comm.processes.kernels import shared_words as spot
+from dlmini.comm.processes.kernels import layout
 
 LOOKS, NAP = 100, 1e-4  # looks without a rest, then seconds between two
 
 
 def check_order() -> None:
     """RuntimeError if processes would share memory through kernels without barriers, on a machine that needs them."""
-    if jit.mode() != "numba" and not spot.X86:
+    if jit.mode() != "numba" and not layout.X86:
         raise RuntimeError(
             f"DLMINI_KERNELS={jit.mode()} has no memory barriers, which processes need on {platform.machine()}; "
             "unset it to use the compiled kernels, or run on Simulated"
@@ -34,7 +34,7 @@ def rest(tries: int) -> None:
     time.sleep(0 if tries < LOOKS else NAP)
 
 
-def publish(board, habits, word, value, rank, wanted):
+def publish(board, settings, word, value, rank, wanted):
     board[word] = value
 
 
@@ -49,43 +49,43 @@ def look(board, word):
     return int(board[word])
 
 
-def watch(board, habits, watched, seen, count, naps):
-    end, tries = time.perf_counter() + naps * habits[spot.NANOSECONDS] * 1e-9, 0
+def watch(board, settings, watched, seen, count, naps):
+    end, tries = time.perf_counter() + naps * settings[layout.NANOSECONDS] * 1e-9, 0
     while tries == 0 or time.perf_counter() < end:
         news = np.flatnonzero(board[watched[:count]] != seen[:count])
         if len(news):
             return int(news[0])
-        if board[spot.ABORT] == habits[spot.RUN]:
-            return spot.ABORTED
+        if board[layout.ABORT] == settings[layout.RUN]:
+            return layout.ABORTED
         rest(tries := tries + 1)
-    return spot.NOTHING
+    return layout.NOTHING
 
 
-def gather(board, habits):
-    firsts = np.array([spot.rank_words(rank) for rank in range(habits[spot.SIZE])])
-    board[firsts[habits[spot.RANK]] + spot.ARRIVED] += 1
-    turn, tries = board[firsts[habits[spot.RANK]] + spot.ARRIVED], 0
-    while len(absent := firsts[board[firsts + spot.ARRIVED] < turn]):
-        if board[spot.ABORT] == habits[spot.RUN]:
-            return spot.ABORTED
-        gone = absent[board[absent + spot.FINISHED] == habits[spot.RUN]]
-        if (board[gone + spot.ARRIVED] < turn).any():  # looked at again: one may have come and finished in between
-            return spot.GONE
+def gather(board, settings):
+    firsts = np.array([layout.rank_words(rank) for rank in range(settings[layout.SIZE])])
+    board[firsts[settings[layout.RANK]] + layout.ARRIVED] += 1
+    turn, tries = board[firsts[settings[layout.RANK]] + layout.ARRIVED], 0
+    while len(absent := firsts[board[firsts + layout.ARRIVED] < turn]):
+        if board[layout.ABORT] == settings[layout.RUN]:
+            return layout.ABORTED
+        gone = absent[board[absent + layout.FINISHED] == settings[layout.RUN]]
+        if (board[gone + layout.ARRIVED] < turn).any():  # looked at again: one may have come and finished in between
+            return layout.GONE
         rest(tries := tries + 1)
     return 0
 
 
-def meet(board, habits, ticket, now):
-    firsts = np.array([spot.rank_words(rank) for rank in range(habits[spot.SIZE])])
-    stamps, mine = board.view(np.float64), firsts[habits[spot.RANK]]
-    half = (board[mine + spot.ARRIVED] + 1) & 1
-    board[mine + spot.TICKET + half], stamps[mine + spot.STAMP + half] = ticket, now
-    verdict = gather(board, habits)
+def meet(board, settings, ticket, now):
+    firsts = np.array([layout.rank_words(rank) for rank in range(settings[layout.SIZE])])
+    stamps, mine = board.view(np.float64), firsts[settings[layout.RANK]]
+    half = (board[mine + layout.ARRIVED] + 1) & 1
+    board[mine + layout.TICKET + half], stamps[mine + layout.STAMP + half] = ticket, now
+    verdict = gather(board, settings)
     if verdict < 0:
         return float(verdict)
-    if (board[firsts + spot.TICKET + half] != ticket).any():
-        return float(spot.MISMATCH)
-    return float(stamps[firsts + spot.STAMP + half].max())
+    if (board[firsts + layout.TICKET + half] != ticket).any():
+        return float(layout.MISMATCH)
+    return float(stamps[firsts + layout.STAMP + half].max())
 
 
 class Sums:
@@ -94,28 +94,28 @@ class Sums:
     def __init__(self, meet=meet):
         self.meet = meet
 
-    def allreduce(self, x, out, board, habits, dtype, now):
+    def allreduce(self, x, out, board, settings, dtype, now):
         """A block at a time: into my slot, meet, and everybody adds it all up."""
-        slots, last = slots_of(board, habits, x.dtype), []
+        slots, last = slots_of(board, settings, x.dtype), []
         for begin in range(0, max(1, len(x)), slots.shape[2]):
-            part, half = slice(begin, min(begin + slots.shape[2], len(x))), next_half(board, habits)
-            slots[habits[spot.RANK], half, : part.stop - begin] = x[part]
-            last.append(self.meet(board, habits, ticket(spot.ALLREDUCE, dtype, x), now))
+            part, half = slice(begin, min(begin + slots.shape[2], len(x))), next_half(board, settings)
+            slots[settings[layout.RANK], half, : part.stop - begin] = x[part]
+            last.append(self.meet(board, settings, ticket(layout.ALLREDUCE, dtype, x), now))
             if last[-1] < 0:
                 return last[-1]
             ring_sum(out, slots[:, half], part)
         return last[0]
 
-    def reduce_scatter(self, x, out, board, habits, dtype, now):
+    def reduce_scatter(self, x, out, board, settings, dtype, now):
         """A block of each part at a time; everybody adds up their own part."""
-        size, me, slots, last = habits[spot.SIZE], habits[spot.RANK], slots_of(board, habits, x.dtype), []
+        size, me, slots, last = settings[layout.SIZE], settings[layout.RANK], slots_of(board, settings, x.dtype), []
         edges, piece = np.arange(size + 1) * len(x) // size, slots.shape[2] // size
         for begin in range(0, max(1, -(-len(x) // size)), piece):
-            half = next_half(board, habits)
+            half = next_half(board, settings)
             for rank in range(size):
                 part = x[edges[rank] + begin : min(edges[rank] + begin + piece, edges[rank + 1])]
                 slots[me, half, rank * piece : rank * piece + len(part)] = part
-            last.append(self.meet(board, habits, ticket(spot.REDUCE_SCATTER, dtype, x), now))
+            last.append(self.meet(board, settings, ticket(layout.REDUCE_SCATTER, dtype, x), now))
             if last[-1] < 0:
                 return last[-1]
             part = out[begin : begin + piece]
@@ -123,19 +123,19 @@ class Sums:
         return last[0]
 
 
-def next_half(board, habits):
+def next_half(board, settings):
     """Which half of the slots the next meeting is for: slower ranks can still read the other one."""
-    return (board[spot.rank_words(habits[spot.RANK]) + spot.ARRIVED] + 1) & 1
+    return (board[layout.rank_words(settings[layout.RANK]) + layout.ARRIVED] + 1) & 1
 
 
-def slots_of(board, habits, dtype):
+def slots_of(board, settings, dtype):
     """Two blocks for each rank, as an array [rank, half, number]."""
-    size, block, begin = habits[spot.SIZE], habits[spot.BLOCK], habits[spot.SLOTS]
+    size, block, begin = settings[layout.SIZE], settings[layout.BLOCK], settings[layout.SLOTS]
     return board.view(np.uint8)[begin : begin + 2 * size * block].view(dtype).reshape(size, 2, -1)
 
 
 def ticket(verb, dtype, x):
-    return verb << spot.VERB | dtype << spot.DTYPE | x.size
+    return verb << layout.VERB | dtype << layout.DTYPE | x.size
 
 
 def ring_sum(out, blocks, part):

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from dlmini.comm.processes.kernels import shared_words as board
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.kernels import layout
+from dlmini.comm.processes.shared_area import SharedArea
 
 TICK = 0.1  # seconds between two looks
 LOOKS = 5  # looks in a row that must find everything at rest
 
 
-class Stillness:
+class DeadlockWatch:
     """`look()` says True when it has been still for long enough."""
 
-    def __init__(self, commons: Commons):
-        self.words = commons.words[: board.length(commons.size)]
-        firsts = np.array([board.rank_words(rank) for rank in range(commons.size)])
-        self.asleep, self.bells, self.held = firsts + board.ASLEEP, firsts + board.BELL, firsts + board.HELD
+    def __init__(self, area: SharedArea):
+        self.words = area.words[: layout.length(area.size)]
+        firsts = np.array([layout.rank_words(rank) for rank in range(area.size)])
+        self.asleep, self.bells, self.held = firsts + layout.ASLEEP, firsts + layout.BELL, firsts + layout.HELD
         self.before, self.still = self.words.copy(), 0
 
     def look(self) -> bool:

@@ -17,7 +17,7 @@ PAUSE = 0.02  # seconds: fifty pictures in a second are enough for any eye
 ROOM = 2**26  # bytes of events that may wait
 
 
-class News:
+class EventSender:
     """The events of one run, pickled. `send` takes a list of them, and may wait."""
 
     def __init__(self, send: Callable[[list[bytes]], None]):

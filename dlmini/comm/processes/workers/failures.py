@@ -6,10 +6,10 @@ import pickle
 import signal
 from typing import NamedTuple
 
-from dlmini.comm.channels import name_of
-from dlmini.comm.errors import Deadlock, RankFailed, Unreceived
+from dlmini.comm.errors import Deadlock, RankFailed
 from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.processes.workers.protocol import Died, Exited, Raised, Returned, Silent, Stopped
+from dlmini.comm.real_transports import unreceived
 
 
 class Wait(NamedTuple):
@@ -35,7 +35,7 @@ def judge(pool: Pool, timeout: float | None) -> list[Returned]:
         raise deadlock(answers) if pool.stuck else too_late(answers, timeout)
     found = [answers[rank] for rank in range(len(answers))]
     if any(answer.unread for answer in found):
-        raise unreceived(found)
+        raise unreceived(answer.unread for answer in found)
     return found
 
 
@@ -85,9 +85,3 @@ def whereabouts(answers: dict[int, object]) -> str:
 
 def quoted(words: str) -> str:
     return f":\n{words.strip()}" if words else ""
-
-
-def unreceived(found: list[Returned]) -> Unreceived:
-    messages = [(*key, dest, n) for dest, answer in enumerate(found) for key, n in answer.unread.items()]
-    text = "; ".join(f"{n} of {name_of(channel)} from rank {s} to rank {d}" for s, channel, d, n in messages)
-    return Unreceived(f"all ranks have finished, but messages lie unread: {text}", messages)

@@ -18,22 +18,22 @@ import multiprocess
 from multiprocess import connection
 
 from dlmini.comm.errors import CommError, RankFailed
-from dlmini.comm.processes import segment as shared
-from dlmini.comm.processes import shared_area as commons
+from dlmini.comm.processes.segment import create
+from dlmini.comm.processes.shared_area import SharedArea, nbytes
 from dlmini.comm.processes.wait_settings import cores
-from dlmini.comm.processes.workers import edited_sources as sources
-from dlmini.comm.processes.workers.deadlock_watch import TICK, Stillness
-from dlmini.comm.processes.workers.protocol import READY, Birth, Died, Returned, Said, Silent, Task
-from dlmini.comm.processes.workers.start import born, compile_once
+from dlmini.comm.processes.workers import edited_sources
+from dlmini.comm.processes.workers.deadlock_watch import TICK, DeadlockWatch
+from dlmini.comm.processes.workers.protocol import READY, Died, Returned, Said, Silent, StartOrder, Task
+from dlmini.comm.processes.workers.start import compile_once, start_worker
 from dlmini.comm.processes.workers.wait_many import wait
 
-PATIENCE = 120.0  # seconds for workers to be born: kernels may have to be compiled first
+PATIENCE = 120.0  # seconds for workers to start: kernels may have to be compiled first
 GRACE = 0.3  # seconds for ranks to answer an abort
 WORDS = 0.2  # seconds for fault handlers to write where their processes are
 
 
 class Pool:
-    """`size` worker processes with a commons between them.
+    """`size` worker processes with a area between them.
 
     Of the last run: `answers` in the order they came, and whether it was ended because it was `stuck`.
     """
@@ -44,16 +44,16 @@ class Pool:
         self.cores, self.sources, self.answers = len(cores()), {}, {}
         self.bell, self.ringer = multiprocess.get_context("spawn").Pipe(duplex=False)
         compile_once()
-        segment, scale = shared.create(lambda scale: commons.nbytes(size, scale))
+        segment, scale = create(lambda scale: nbytes(size, scale))
         try:
-            self.commons = commons.Commons(segment.memory, size, scale)
-            births = [Birth(rank, size, segment.name, len(segment.memory), scale) for rank in range(size)]
-            self.pipes, self.words, self.processes = zip(*map(born, births), strict=True)
-            self._await_births()
+            self.area = SharedArea(segment.memory, size, scale)
+            orders = [StartOrder(rank, size, segment.name, len(segment.memory), scale) for rank in range(size)]
+            self.pipes, self.words, self.processes = zip(*map(start_worker, orders), strict=True)
+            self._await_starts()
         finally:
             segment.unlink()  # all have mapped it: the name is no longer needed, and nothing can be left behind
 
-    def _await_births(self) -> None:
+    def _await_starts(self) -> None:
         self.answers.update(self._hear(time.monotonic() + PATIENCE))
         for rank in range(self.size):
             if self.answers.get(rank) != READY:
@@ -65,7 +65,7 @@ class Pool:
     def fit(self) -> bool:
         """Can it run? All workers live, and what they have imported is what is on disk."""
         healthy = self.alive and not wait([process.sentinel for process in self.processes], 0)
-        return healthy and not sources.edited(self.sources)
+        return healthy and not edited_sources.edited(self.sources)
 
     def run(self, program: bytes, chat: Callable[[Said], None], spans: bool, timeout: float | None) -> None:
         """One task to every rank, until all have returned or one has failed; see `answers`."""
@@ -73,10 +73,10 @@ class Pool:
         while self.bell.poll():  # an old cancel that came too late
             self.bell.recv_bytes()
         end = float("inf") if timeout is None else time.monotonic() + timeout
-        self.commons.begin()
+        self.area.begin()
         try:
             self._send(Task(self.runs, time.perf_counter(), self.cores, spans, sys.path, os.getcwd(), program))
-            for rank, said in self._hear(end, Stillness(self.commons)):
+            for rank, said in self._hear(end, DeadlockWatch(self.area)):
                 if isinstance(said, Said):
                     chat(said)
                     continue
@@ -102,14 +102,14 @@ class Pool:
                 pipe.send_bytes(data)
             self.torn = False
 
-    def _hear(self, end: float, stillness: Stillness | None = None) -> Iterator[tuple[int, object]]:
+    def _hear(self, end: float, deadlock: DeadlockWatch | None = None) -> Iterator[tuple[int, object]]:
         """What those ranks say that have not answered yet, until all have, time is up, or everything stands still."""
         while waiting := self._missing():
             signs = {self.pipes[rank]: rank for rank in waiting}
             signs |= {self.processes[rank].sentinel: rank for rank in waiting}
             ready = wait([self.bell, *signs], min(TICK, max(0.0, end - time.monotonic())))
             if not ready:
-                self.stuck = stillness is not None and stillness.look()
+                self.stuck = deadlock is not None and deadlock.look()
                 if self.stuck or time.monotonic() >= end:
                     return
             if self.bell in ready:
@@ -142,7 +142,7 @@ class Pool:
 
     def _give_up(self) -> None:
         """Tell all ranks to stop. If all do so in time they are kept for the next run; else all end."""
-        self.commons.abort(self.runs)
+        self.area.abort(self.runs)
         try:
             if not self.torn:
                 chat_and_answers = self._hear(time.monotonic() + GRACE)
@@ -155,7 +155,7 @@ class Pool:
             if self.torn or any(isinstance(answer, Died | Silent) for answer in self.answers.values()):
                 self.end()
             else:
-                self.commons.reset()
+                self.area.reset()
 
     def _ask_where(self, ranks: list[int]) -> None:
         """Ranks that do not answer: their fault handlers do."""

@@ -10,7 +10,7 @@ from dlmini.events import Phases
 READY = "ready"
 
 
-class Birth(NamedTuple):
+class StartOrder(NamedTuple):
     """What a worker is told when it starts."""
 
     rank: int

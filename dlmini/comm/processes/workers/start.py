@@ -20,7 +20,7 @@ from importlib import import_module
 import multiprocess
 from multiprocess import forkserver, spawn
 
-from dlmini.comm.processes.workers.protocol import Birth
+from dlmini.comm.processes.workers.protocol import StartOrder
 from dlmini.worker_start import serve
 
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -33,7 +33,7 @@ def prepare() -> None:
     if multiprocess.current_process().daemon:
         raise RuntimeError("a rank cannot have ranks of its own; use comm.group(...) to divide those that there are")
     if METHOD == "forkserver":
-        with nursery():
+        with starting():
             forkserver.ensure_running()
 
 
@@ -43,12 +43,12 @@ def compile_once() -> None:
         import_module(WARM)
 
 
-def born(birth: Birth) -> tuple:
+def start_worker(order: StartOrder) -> tuple:
     """Start a worker: my end of its pipe, what its fault handler may write (None on Windows), and the process."""
-    with nursery() as context:
+    with starting() as context:
         mine, theirs = context.Pipe()
         words, last_words = context.Pipe(duplex=False) if os.name == "posix" else (None, None)
-        process = context.Process(target=serve, args=(theirs, last_words, tuple(birth)), daemon=True)
+        process = context.Process(target=serve, args=(theirs, last_words, tuple(order)), daemon=True)
         process.start()
     for end in filter(None, (theirs, last_words)):
         end.close()
@@ -56,27 +56,27 @@ def born(birth: Birth) -> tuple:
 
 
 @contextlib.contextmanager
-def nursery():
+def starting():
     """The way to start processes. Nothing that other threads of this process can see is different meanwhile."""
     with _starting:
         context = multiprocess.get_context(METHOD)
         context.set_forkserver_preload(PRELOAD)
-        _here.nursery = True
+        _here.starting = True
         try:
             yield context
         finally:
-            _here.nursery = False
+            _here.starting = False
 
 
 def without_main(prepared):
-    """Processes that a thread starts in the nursery do not run the script that started them: what they need of it
+    """Processes that a thread starts in the starting do not run the script that started them: what they need of it
     travels by value. For all others this is the function that it wraps.
     """
 
     @wraps(prepared)
     def get_preparation_data(name):
         data = prepared(name)
-        if getattr(_here, "nursery", False):
+        if getattr(_here, "starting", False):
             data = {key: value for key, value in data.items() if not key.startswith("init_main_from")}
         return data
 

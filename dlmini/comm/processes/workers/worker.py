@@ -22,21 +22,21 @@ from dlmini.comm.processes.comm import SharedComm
 from dlmini.comm.processes.controlled import ControlledComm
 from dlmini.comm.processes.messages.receiving import Cancelled
 from dlmini.comm.processes.segment import attach
-from dlmini.comm.processes.shared_area import Commons
+from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.comm.processes.workers.edited_sources import Imports
-from dlmini.comm.processes.workers.event_sender import News
-from dlmini.comm.processes.workers.protocol import READY, Birth, Exited, Raised, Returned, Said, Stopped, Task
+from dlmini.comm.processes.workers.event_sender import EventSender
+from dlmini.comm.processes.workers.protocol import READY, Exited, Raised, Returned, Said, StartOrder, Stopped, Task
 from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
 
 HOUSE = str(Path(__file__).parents[1]) + os.sep  # frames from here are not the program's own
 
 
-def serve(pipe, last_words, birth: Birth) -> None:
+def serve(pipe, last_words, birth: StartOrder) -> None:
     """The process's main function: one task after the other, until the parent is gone."""
     die_with_parent()
     leave_last_words(last_words)
     segment = attach(birth.segment, birth.nbytes)
-    worker = Worker(pipe, birth.rank, Commons(segment.memory, birth.size, birth.scale))
+    worker = Worker(pipe, birth.rank, SharedArea(segment.memory, birth.size, birth.scale))
     with contextlib.suppress(EOFError, OSError):  # the parent is gone, and so is all reason to live
         worker.answer(READY)
         while True:
@@ -44,8 +44,8 @@ def serve(pipe, last_words, birth: Birth) -> None:
 
 
 class Worker:
-    def __init__(self, pipe, rank: int, commons: Commons):
-        self.pipe, self.rank, self.commons = pipe, rank, commons
+    def __init__(self, pipe, rank: int, area: SharedArea):
+        self.pipe, self.rank, self.area = pipe, rank, area
         self.imports, self.lock = Imports(), threading.Lock()
 
     def answer(self, said, imported=()) -> None:
@@ -65,7 +65,7 @@ class Worker:
         sys.path[:] = task.path
         with contextlib.suppress(OSError):  # it may be gone
             os.chdir(task.folder)
-        self.news = News(lambda events: self.answer(Said("events", events)))
+        self.news = EventSender(lambda events: self.answer(Said("events", events)))
         out, err = Voice("stdout", self.say), Voice("stderr", self.say)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             outcome = self._outcome(task)
@@ -87,7 +87,7 @@ class Worker:
     def _live(self, task: Task) -> Returned:
         program, args, network, controlled = cloudpickle.loads(task.program)
         kind = ControlledComm if controlled else SharedComm
-        comm = kind(self.rank, self.commons, task.run, task.epoch, task.cores, network, self.tell)
+        comm = kind(self.rank, self.area, task.run, task.epoch, task.cores, network, self.tell)
         comm.spans = task.spans
         try:
             value = dumped(program(comm, *args), f"what rank {self.rank} returned")

@@ -35,7 +35,7 @@ RANK, SIZE, RUN, SPIN, YIELDS, YIELD, SYSCALL, FUTEX, SLEEP, NAP, SECONDS, NANOS
 SETAFFINITY, GETCPU, CPU, CLOSE = range(14, 18)
 ALLOWED, OTHERS, MASK = 18, 34, 16  # two sets of cores, one bit each, in so many words
 SLABS, CELLS = 50, 51  # at which byte the slabs begin, and how many cells each rank has
-HABITS = 52  # its length
+SETTINGS = 52  # its length
 
 # an end of a ring buffer, as its process keeps it: where its words, its bytes begin, how many; who is at the other end;
 # how far I am; bytes that are left of the piece I am at
