@@ -268,7 +268,7 @@ def test_the_key_lies_in_a_file_of_its_owner_for_as_long_as_it_is_needed():
 @pytest.mark.skipif(os.name != "posix", reason="kills")
 def test_a_key_does_not_outlive_a_notebook_that_is_killed():
     name = f"dlmini-test-killed-{os.getpid()}"
-    script = f"from dlmini.comm.mpi import deposit; d = deposit.Deposits(['localhost'], {name!r}, bytes(32), 60)"
+    script = f"from dlmini.comm.mpi.key_file import Deposits; d = Deposits(['localhost'], {name!r}, bytes(32), 60)"
     script += "; print(d.there['localhost'].pid, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -18,7 +18,7 @@ from dlmini.comm.errors import Deadlock, Unreceived, Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
 from dlmini.comm.processes import Processes, pickled
-from dlmini.comm.processes.workers import start as birth
+from dlmini.comm.processes.workers import start
 from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.schedules import Hierarchical, doubling, halving_doubling, naive, ring, tree
 from dlmini.events import Round
@@ -385,10 +385,10 @@ def test_without_compiled_kernels_the_results_are_the_same(mode):
 
 
 def test_where_there_is_no_fork_server_workers_are_spawned(monkeypatch):
-    monkeypatch.setattr(birth, "METHOD", "spawn")
+    monkeypatch.setattr(start, "METHOD", "spawn")
     pool = Pool(2)
     try:
-        pool.run(pickled(lambda comm: comm.allreduce(np.ones(3))[0], (), None), print, False, 60)
+        pool.run(pickled(lambda comm: comm.allreduce(np.ones(3))[0], (), None, False), print, False, 60)
         assert [pickle.loads(answer.value) for answer in pool.answers.values()] == [2.0, 2.0]
     finally:
         pool.end()

@@ -21,7 +21,7 @@ Stamp = tuple[int, int]  # time of the last change in nanoseconds, and length
 def not_the_users() -> tuple[str, ...]:
     """Folders of Python, of installed packages and of this library."""
     places = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return *(os.path.realpath(place) + os.sep for place in places), str(Path(__file__).resolve().parents[2]) + os.sep
+    return *(os.path.realpath(place) + os.sep for place in places), str(Path(__file__).resolve().parents[3]) + os.sep
 
 
 def stamp(path: str) -> Stamp | None:

@@ -64,7 +64,7 @@ class Pool:
 
     def fit(self) -> bool:
         """Can it run? All workers live, and what they have imported is what is on disk."""
-        healthy = self.alive and not wait([process.sentinel for process in self.processes], 0)
+        healthy = self.alive and all(process.exitcode is None for process in self.processes)
         return healthy and not edited_sources.edited(self.sources)
 
     def run(self, program: bytes, chat: Callable[[Said], None], spans: bool, timeout: float | None) -> None:

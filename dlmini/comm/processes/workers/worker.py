@@ -28,7 +28,7 @@ from dlmini.comm.processes.workers.event_sender import EventSender
 from dlmini.comm.processes.workers.protocol import READY, Exited, Raised, Returned, Said, StartOrder, Stopped, Task
 from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
 
-HOUSE = str(Path(__file__).parents[1]) + os.sep  # frames from here are not the program's own
+HOUSE = str(Path(__file__).parents[2]) + os.sep  # frames from here are not the program's own
 
 
 def serve(pipe, last_words, birth: StartOrder) -> None:
