@@ -10,19 +10,22 @@ HINTS = {
     "ssp_may_proceed": (
         "How many rounds is this worker ahead of the slowest one?",
         "With bound 0 only those go on who are not ahead at all; with an infinite bound everybody always does.",
-        "The slowest has min(clocks) rounds. Exactly `bound` rounds ahead of it is still allowed.",
+        "Subtract the rounds of the slowest from this worker's. Exactly `bound` ahead is allowed, and the slowest "
+        "itself may always go on: if your gate ever holds it back, nobody can catch up.",
     ),
     "apply_push": (
         "Staleness is the number of steps that the server has made since the worker read the weights.",
         "staleness = version - read. Dividing by it would divide by 0 for a fresh push: what does max(1, ...) do?",
-        "Return (w - rate / max(1, staleness) * push, version + 1): a new array, and a step counted.",
+        "Shorten the rate, then step as always, down the push. Make a new array (-= would change the server's), and "
+        "mind the second thing to return: the server has made one step more.",
     ),
     "downpour_step": (
         "Learn first, as if alone: the step is rate * gradient. Then remember that the server has not heard of it.",
         "unsent collects steps. After steps push - 1, 2 push - 1, ... (t counts from 0) it becomes the message, and a "
         "new, empty one is begun.",
-        "w = w - rate * gradient; unsent = unsent + rate * gradient; if (t + 1) % push == 0: message, unsent = unsent, "
-        "np.zeros_like(unsent), else message is None. Fetch if (t + 1) % fetch == 0.",
+        "Four lines: the step; w and unsent with it, as new arrays; the message, None unless t + 1 steps are a period, "
+        "and then a *new* array of zeros for unsent (zeros written into the old one would empty the message as well). "
+        "Fetching has its own period, of the same form.",
     ),
 }
 
@@ -30,7 +33,7 @@ HINTS = {
 def ssp_may_proceed(clocks: list[int], worker: int, bound: float) -> bool:
     """May `worker` begin its next round? Only if it is at most `bound` rounds ahead of the slowest worker.
 
-    clocks: how many rounds each worker has done. bound 0 is bulk-synchronous, infinity asynchronous.
+    clocks: how many rounds each worker has done, not to be changed. bound 0 is bulk-synchronous, infinity asynchronous.
     """
     raise NotImplementedError("not done yet: ssp_may_proceed")
 
@@ -39,7 +42,8 @@ def apply_push(w: np.ndarray, push: np.ndarray, version: int, read: int, rate: f
     """The server's step on one push: the new weights, and their version.
 
     The server has made `version` steps so far; the worker computed its push on the weights after `read` steps. A push
-    that is s steps old counts 1 / max(1, s): w - rate / max(1, s) * push. w and push must not be changed.
+    that is s steps old counts 1 / max(1, s): w - rate / max(1, s) * push. w and push must not be changed, and the new
+    weights have their type.
     """
     raise NotImplementedError("not done yet: apply_push")
 
@@ -51,6 +55,6 @@ def downpour_step(
 
     Learn alone, w - rate * gradient. `unsent` is the sum of those steps, rate * gradient, of which the server has not
     heard. After every `push` steps it is the message, and begins anew with zeros; otherwise the message is None. After
-    every `fetch` steps the replica fetches. Nothing that was passed in may be changed.
+    every `fetch` steps the replica fetches. Nothing that was passed in may be changed; numbers keep their type.
     """
     raise NotImplementedError("not done yet: downpour_step")

@@ -10,24 +10,26 @@ HINTS = {
     "mixing_matrix": (
         "Count first: how many neighbours has each worker? np.bincount over all ends of all edges counts them.",
         "Both ends of an edge get the same share, 1 / (1 + the larger of their two degrees): so K is symmetric.",
-        "What a row does not give away stays with its owner: K[i, i] = 1 - the sum of the other entries of row i. "
-        "There may be no edges at all: np.bincount(np.array(edges, int).reshape(-1), minlength=size) bears that.",
+        "Fill in the edges first, in both directions. What a row then lacks to 1 stays with its owner (the diagonal). "
+        "There may be workers without edges, or no edges at all: does your count know how many workers there are?",
     ),
     "spectral_gap": (
         "np.linalg.eigvals returns all eigenvalues. They may be negative or complex: what counts is their size.",
         "The largest is 1 and belongs to the mean, which nobody wants to see dying. Sort the sizes, take the second.",
-        "1 - np.sort(np.abs(np.linalg.eigvals(K)))[-2]; a matrix of one worker has no second eigenvalue: return 1.0.",
+        "First take the size of each (np.abs knows complex numbers), then sort, and only then look for the second from "
+        "the end. A matrix of one worker has no second eigenvalue: think of it before you look.",
     ),
     "partners": (
         "The distance s goes 1, 2, ..., P // 2 and begins again: a remainder of t, plus one.",
         "The two at distance s are (rank + s) mod P and (rank - s) mod P. When are they the same worker?",
-        "A set counts nobody twice: sorted({(rank + s) % size, (rank - s) % size}). A worker alone has no partners.",
+        "A set counts nobody twice, and sorted makes a list of it. What does the remainder do for a worker alone, with "
+        "P // 2 = 0? Ask for it first.",
     ),
     "gossip_step": (
         "Two loops: first send to all who listen to you, then receive from all whom you listen to.",
         "Row r of K is what rank r hears, column r is who hears rank r. In a directed graph they are not the same.",
-        "for j: if K[j, r] and j != r, comm.send(j, x). Then mixed = K[r, r] x, and mixed += K[r, j] comm.recv(j) "
-        "where K[r, j] and j != r. Shares of the type of x: x.dtype.type(K[r, j]).",
+        "The first loop looks at column r, the second at row r, and neither at oneself. Between them begin the sum "
+        "with your own part, as a new array. float32 times a share of K is float64, unless that has the type of x.",
     ),
 }
 
@@ -36,7 +38,8 @@ def mixing_matrix(edges: list[tuple[int, int]], size: int) -> np.ndarray:
     """The mixing matrix of a graph by the weights of Metropolis: [size, size], float64.
 
         K[i, j] = 1 / (1 + max(degree i, degree j)) for neighbours,   K[i, i] = what is left to 1
-    edges: pairs of neighbours, each pair once, never a worker with itself. K is symmetric, and rows sum to one.
+    edges: pairs of neighbours, each pair once, in either order, never a worker with itself; perhaps none. Workers
+    without neighbours keep all. K is symmetric, and rows sum to one.
     """
     raise NotImplementedError("not done yet: mixing_matrix")
 
@@ -44,7 +47,7 @@ def mixing_matrix(edges: list[tuple[int, int]], size: int) -> np.ndarray:
 def spectral_gap(K: np.ndarray) -> float:
     """1 - the second largest |eigenvalue| of K: 1 averages at once, 0 never. For one worker it is 1.
 
-    K may be any mixing matrix, symmetric or not.
+    K may be any mixing matrix, symmetric or not. The gap is a real number, also where eigenvalues are complex.
     """
     raise NotImplementedError("not done yet: spectral_gap")
 

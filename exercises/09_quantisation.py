@@ -10,22 +10,27 @@ HINTS = {
     "quantize": (
         "Divide by the largest magnitude: now all numbers lie between -1 and 1. Multiply by `levels`, and round.",
         "The largest *magnitude* is np.abs(u).max(), which is not u.max(). What if it is 0, or if u has no numbers?",
-        "m = float(np.abs(u).max(initial=0)); if m == 0, return zeros. Else np.rint(levels * (u / m)) as int8.",
+        "Work out m first (max has an argument `initial` for vectors without numbers), and return zeros if it is 0. "
+        "For the rest np.rint rounds to the nearest, where astype alone would cut off.",
     ),
     "pack_bits": (
         "Write each number as a row of `bits` zeros and ones, lowest bit first, and put all rows end to end.",
-        "(codes[:, None] >> np.arange(bits)) & 1 is that table. Eight of its bits, in order, make one byte.",
-        "np.packbits(table.reshape(-1).astype(np.uint8), bitorder='little') also fills up the last byte with zeros.",
+        "Bit j of a code is code >> j & 1; codes[:, None] and np.arange(bits) make a table of all of them. Eight "
+        "of its bits, in order, make one byte.",
+        "NumPy packs a row of zeros and ones into bytes, and fills up the last one: read help(np.packbits), and mind "
+        "its `bitorder`. Compare your bytes with the lesson's worked numbers.",
     ),
     "qsgd": (
         "1.3 lies between 1 and 2. It must become 2 in three cases of ten, so that it is 1.3 on average.",
         "Work with magnitudes: a = levels |u| / m, low = floor(a). It goes up where chance < a - low.",
-        "q = sign(u) * (low + (chance < a - low)), as int8; and all zeros if m is 0.",
+        "A comparison of arrays counts as 0 or 1, so that it can be added to low. Put the signs back at the end, and "
+        "begin as in `quantize`, with the same answer for a vector of zeros.",
     ),
     "one_bit": (
         "First add what was left unsaid to the update. Everything else is done with that sum p.",
         "bits = p >= 0. The two values are the means of p where the bit is 1, and where it is 0; 0 if there are none.",
-        "decoded = np.where(bits, high, low); the new unsaid is p - decoded, in the type of u.",
+        "Read your own message as the other side would, from bits, low and high alone. What it does not learn of p, "
+        "not of u, is the new unsaid: sent and unsaid must add up to p.",
     ),
 }
 
@@ -52,7 +57,8 @@ def qsgd(u: np.ndarray, levels: int, chance: np.ndarray) -> tuple[np.ndarray, fl
     """(q, m): as `quantize`, but each magnitude goes up or down at random, so that its mean is right.
 
         a_i = levels |u_i| / m;    |q_i| = floor(a_i) + 1 where chance_i < a_i - floor(a_i), else floor(a_i)
-    q_i has the sign of u_i. chance: as many random numbers, each equally likely anywhere in [0, 1).
+    q_i has the sign of u_i. chance: as many random numbers, each equally likely anywhere in [0, 1). A vector of zeros,
+    or without numbers, gives the same as in `quantize`.
     """
     raise NotImplementedError("not done yet: qsgd")
 

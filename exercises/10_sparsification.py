@@ -10,22 +10,26 @@ HINTS = {
     "top_k": (
         "Sort the places by magnitude, the largest first, and keep the first k of them. Then put them in order again.",
         "np.argsort(-np.abs(u), kind='stable') sorts places so that of equal magnitudes the first place comes first.",
-        "index = np.sort(that[:k]).astype(np.int32); the values are u[index]. If k is larger than u, all are sent.",
+        "Cut that list after k places (a slice bears a k that is larger than u), bring the places back into their own "
+        "order and into their type, and only then look up the values: in u, with their signs.",
     ),
     "adaptive_threshold": (
         "How many numbers are to pass? round(keep * len(u)), but at least one. Which magnitude is the last of them?",
         "Sort all magnitudes: the count-th from the top is the threshold. Nothing has to be interpolated.",
-        "count = max(1, round(keep * len(u))); tau = float(np.sort(np.abs(u))[-count]); and 0.0 for an empty u.",
+        "Of a sorted list the last entry has the index -1, so the count-th from the top has -count: what would a count "
+        "of 0 give? And an empty u has no entry at all: think of it first.",
     ),
     "error_feedback": (
         "p is the update plus what was left unsaid. Choose from p, not from the update.",
         "index, values = top_k(p, self.k). What has been said is no longer unsaid: which numbers of p become zero?",
-        "self.unsaid = p; self.unsaid[index] -= values; and return index, values. Do not change the update itself.",
+        "Make p a new array (+= would change the memory's or the caller's), keep it as self.unsaid, and take off what "
+        "goes out. Test yourself: all that was sent + unsaid = all updates.",
     ),
     "sparse_allreduce": (
         "Pass packets around the ring: N - 1 times send to the right what came last, beginning with your own.",
         "In step t the packet that comes from the left was made by rank (r - t - 1) mod N. Keep all, by their maker.",
-        "At the end, for each maker from 0 to N - 1: total[index] += values. The same order everywhere, the same bits.",
+        "Add nothing on the way. When all N packets are there, begin with zeros and add them by their maker's rank, 0 "
+        "first: floating-point sums depend on the order, and all ranks must hold the same bits.",
     ),
 }
 
@@ -74,6 +78,7 @@ def sparse_allreduce(comm, index: np.ndarray, values: np.ndarray, size: int) -> 
     """The sum of all ranks' sparse vectors as a dense one of `size` numbers, on every rank, in the type of values.
 
     Packets (index, values) go around the ring: in each of N - 1 steps every rank sends one message to its right
-    neighbour, (r + 1) mod N, and receives one from its left. All ranks add in the order of ranks: equal bits.
+    neighbour, (r + 1) mod N, and receives one from its left. All ranks add to zeros in the order of ranks, 0 first:
+    equal bits.
     """
     raise NotImplementedError("not done yet: sparse_allreduce")

@@ -10,12 +10,14 @@ HINTS = {
     "local_round": (
         "First learn alone: one step of descent for each of your batches, each at the weights that the last one left.",
         "Begin with a copy of w, or the caller's weights change. Only then talk, once: comm.allreduce gives the sum.",
-        "mine = w.copy(); for each batch: mine -= rate * gradient(mine, x[i], y[i]); return the sum / comm.size.",
+        "A loop over the batches: each step goes down gradient(...) of *your* present weights, not of w. Behind the "
+        "loop, and only there, one all-reduce: how is a mean made of a sum? The rate in the type of w keeps its type.",
     ),
     "outer_step": (
         "What the workers found together is a direction: from where they began to where their mean is now.",
         "Call it delta = w - mean: it plays the part of a gradient. The new velocity is momentum * velocity + delta.",
-        "Nesterov looks ahead with the new velocity: w - rate * (delta + momentum * new velocity). Return both.",
+        "Nesterov looks ahead: the step is made of delta and of the *new* velocity, each with its factor, and begins "
+        "at w, not at the mean. Return the weights first, then the velocity.",
     ),
 }
 
@@ -45,7 +47,8 @@ def outer_step(
     """The outer step of DiLoCo, with Nesterov's momentum: the new weights, and the new velocity.
 
         delta = w - mean        v = momentum velocity + delta        new w = w - rate (delta + momentum v)
-    w: the weights that the round began with; mean: the mean of all workers' weights at its end.
+    w: the weights that the round began with; mean: the mean of all workers' weights at its end. None of the three
+    arrays is changed.
     """
     ### BEGIN SOLUTION
     delta = w - mean

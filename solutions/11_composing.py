@@ -17,20 +17,21 @@ HINTS = {
         "A vector has S = 4 * size bytes. A packet has Q = S if kept == 1, else 4 + 8 * max(1, round(kept * size)).",
         "A row of the lesson's table for each `whom`; the ring has two rows: whole vectors are added on the way "
         "(kept == 1), sparse packets are gathered. The star sends Q there and S back. One worker alone sends nothing.",
-        "ring, whole: 2(N-1), 2(N-1)/N S, 2(N-1) S; gathered: N-1, (N-1) Q, N(N-1) Q; gossip, m partners: 1, m Q, "
-        "N m Q; star: 2, and (N-1)(Q+S) twice.",
+        "Work out S and Q first, then return a row of the table for each case, the single worker before all others. "
+        "Where only one column is wrong, think of who carries it: a port of the ring a part, a star's hub everything.",
     ),
     "run_seconds": (
         "Computing is steps * step. How many exchanges are there, and what does each cost?",
         "There are steps / period exchanges. Each takes latencies * latency + bytes / bandwidth, by your traffic.",
-        "bytes are those in all if network['shared'], else those of the busiest port.",
+        "Your traffic returns two counts of bytes. Which of them pass one after another if all share one channel, and "
+        "which if everybody has a cable? Compute for all steps, exchange only once a period.",
     ),
     "choose_plan": (
         "Every point (steps, accuracy) of every curve is an offer. Work out its seconds and its megabytes.",
         "Seconds by your run_seconds; megabytes are steps / period times the bytes in all / 1e6. Keep the offers that "
         "are within both budgets, and take the one with the highest accuracy, of equal ones the quickest.",
-        "Put (accuracy, -seconds, name, steps) in a list and take max(offers, key=lambda o: o[:2]): of equal keys max "
-        "takes the first. Keep a second list of all offers, fitting or not: if nothing fits, take its quickest.",
+        "Keep two lists, all offers and those that fit. max with a key compares tuples from left to right, and of "
+        "equal keys takes the first: which tuple puts accuracy first and few seconds second? And if nothing fits?",
     ),
 }
 
@@ -40,7 +41,7 @@ def traffic(plan: dict, workers: int, size: int) -> tuple[float, float, float]:
 
     A whole vector has 4 bytes per number; a sparse packet 4, and 8 for each of round(kept * size) numbers, at least
     one. The star's way back is always a whole vector. The busiest port of the star carries both ways, one after the
-    other. partners is less than workers; one worker alone sends nothing.
+    other. partners is less than workers; one worker alone sends nothing. The plan is not changed.
     """
     ### BEGIN SOLUTION
     n, s = workers, 4 * size

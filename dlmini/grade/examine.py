@@ -12,6 +12,7 @@ from dlmini.grade.runner.process import Broken, Runners, crowded
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.switch import Stuck, Switch
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
+from dlmini.sim.explore import equal
 
 TRIES = 3  # of a case whose runner did not start
 
@@ -39,6 +40,7 @@ class Examiner:
 
     def _run(self, test: Property, verdict: Verdict) -> None:
         try:
+            case = None
             for case in test.drawn(verdict.seed):
                 found = self._tried(test, case)
                 verdict.printed = found.printed
@@ -47,11 +49,11 @@ class Examiner:
             self._fail(verdict, FAILED, str(error), picture=error.picture, cells=error.cells)
         except Stuck as error:
             waits = [[w.rank, list(w.on), w.what, w.where] for w in error.waits]
-            self._fail(verdict, FAILED, str(error), picture=error.picture, waits=waits)
+            self._fail(verdict, FAILED, said(case, error), picture=error.picture, waits=waits)
         except Raised as error:
             on = "" if error.rank is None else f" (rank {error.rank})"
             status = NOT_DONE if error.kind == "stub" else FAILED
-            self._fail(verdict, status, f"{error}{on}", where=error.where, printed=error.printed)
+            self._fail(verdict, status, f"{said(case, error)}{on}", where=error.where, printed=error.printed)
         except Garbled as error:
             self._fail(verdict, FAILED, f"Your program sent what is no answer: {error}")
         except Lost as error:
@@ -92,7 +94,8 @@ class Examiner:
             if isinstance(case, World):
                 return Switch(runners, case, self.lesson.limits, test.collectives).run()
             verb, *rest = runners[0].hear()
-            return Found(*ending(verb, rest, len(parts[0]["calls"]), self.lesson.limits))
+            values, left, printed = ending(verb, rest, len(parts[0]["calls"]), self.lesson.limits)
+            return Found(values, printed, left=left)
         finally:
             for runner in runners:
                 runner.stop()
@@ -116,8 +119,23 @@ class Examiner:
 def judged(test: Property, case: Case, found: Found) -> None:
     """Judge an answer. Of a form that no test has foreseen it is wrong, too."""
     try:
+        if case.repeat > 1:
+            untouched(case, found)
         test.judge(case, found)
     except Wrong:
         raise
     except Exception as error:
         raise Wrong(f"The answer cannot be read: {type(error).__name__}: {error}"[:500]) from error
+
+
+def untouched(case: Case, found: Found) -> None:
+    """Arguments that must not be changed are after the call what they were before."""
+    for given, left in zip([case.args] if isinstance(case, Call) else case.args, found.left, strict=True):
+        for (name, after), before in zip(left.items(), (*given, *case.kwargs.values()), strict=True):
+            if not equal(before, after):
+                raise Wrong(f"your input was changed: {name:.40} is not what it was before the call. Work on a copy.")
+
+
+def said(case: Case | None, error: Exception) -> str:
+    """An error, and what is special about the case that it happened in."""
+    return f"{case.about}: {error}" if case and case.about else str(error)

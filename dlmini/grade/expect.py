@@ -28,17 +28,21 @@ def close(found, truth: np.ndarray, who: str, terms: int = 1, parts: int = 0) ->
 
 
 def named(found, truth, who: str, mistakes: Mapping[str, object]) -> None:
-    """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give."""
-    if not alike(found, truth):
-        for sentence, wrong in mistakes.items():
-            if alike(found, wrong):
-                raise Wrong(f"{who}: {sentence}.")
+    """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give.
+
+    If several give the same, any of them may have been made, and all are named.
+    """
+    made = [sentence for sentence, wrong in mistakes.items() if alike(found, wrong)]
+    if made and not alike(found, truth):
+        raise Wrong(f"{who}: {'; or '.join(made)}.")
 
 
 def alike(found, value) -> bool:
     """Numbers, arrays, or tuples and lists of them that agree up to rounding."""
     if isinstance(value, tuple | list):
         return isinstance(found, tuple | list) and len(found) == len(value) and all(map(alike, found, value))
+    if np.iscomplexobj(found):
+        return False
     try:
         found, value = np.asarray(found, "f8"), np.asarray(value, "f8")
     except (TypeError, ValueError):
@@ -65,6 +69,8 @@ def array(found, truth: np.ndarray, who: str) -> None:
 def number(found, truth: float, who: str, relative: float = 1e-9) -> None:
     if isinstance(found, bool) or not isinstance(found, int | float | np.number):
         raise Wrong(f"{who}: found {short(found)}, expected a number.")
+    if np.iscomplexobj(found):
+        raise Wrong(f"{who}: found the complex number {complex(found):.4g}, expected a real one.")
     if not abs(float(found) - truth) <= relative * max(abs(truth), 1e-300):
         raise Wrong(f"{who}: found {float(found):.6g}, expected {truth:.6g}.")
 

@@ -40,12 +40,17 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a plain function. repeat=2: called again with the same arguments, as it must not change them."""
+    """One call of a plain function.
+
+    repeat=2: called again with the same arguments; it must not change them. about: what is special here, said before
+    an error that the function raises.
+    """
 
     args: tuple = ()
     kwargs: dict = field(default_factory=dict)
     truth: object = None
     repeat: int = 1
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Calls:
     kwargs: dict = field(default_factory=dict)
     truth: object = None
     repeat: int = 1
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class World:
     on: Cluster | Network | None = None
     seed: int = 0  # of the order of messages
     repeat: int = 1
+    about: str = ""
 
 
 Case = Call | Calls | World
@@ -83,6 +90,7 @@ class Found:
     books: Books = field(default_factory=lambda: Books([]))
     seconds: float = 0.0
     work: dict[str, int] = field(default_factory=dict)  # how often each label of `compute` was charged
+    left: list = field(default_factory=list)  # arguments after the call, by name, for each of `values`
 
     @property
     def value(self):

@@ -38,6 +38,7 @@ class Switch:
         self.runners, self.world, self.limits, self.collectives = runners, world, limits, collectives
         self.where, self.sent_at = [""] * world.size, defaultdict(list)
         self.work, self.messages, self.traffic, self.printed = Counter(), 0, 0, ""
+        self.left = [None] * world.size
 
     def run(self) -> Found:
         world = self.world
@@ -50,7 +51,7 @@ class Switch:
             raise Stuck("Messages were sent that nobody has received.", self._unread(error.messages), []) from error
         except CommError as error:
             raise Stuck(str(error), "", []) from error
-        return Found(list(results), self.printed, results.books, results.seconds, dict(self.work))
+        return Found(list(results), self.printed, results.books, results.seconds, dict(self.work), self.left)
 
     def serve(self, comm):
         """The life of a proxy: do what the rank's process asks for, until it answers."""
@@ -58,7 +59,7 @@ class Switch:
         while True:
             verb, *rest = runner.hear()
             if verb not in VERBS:
-                (found,), printed = ending(verb, rest, 1, self.limits, comm.rank)
+                (found,), (self.left[comm.rank],), printed = ending(verb, rest, 1, self.limits, comm.rank)
                 self.printed += printed
                 return found
             try:

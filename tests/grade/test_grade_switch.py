@@ -127,13 +127,15 @@ def test_runners_are_clean_after_every_case(benches):
     assert Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0).status == PASSED
 
 
-def test_repeated_calls_share_their_arguments(benches):
+def test_repeated_calls_get_fresh_arguments_and_must_not_change_them(benches):
     source = "def program(comm, x):\n    x += 1\n    return x\n"
     lesson = Lesson("99_switch")
     case = World(1, [(np.zeros(2),)], repeat=3)
     lesson.test("program", points=1, cases=lambda coin: [case])(record(seen := []))
-    Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0)
-    assert (seen[0].values[0] == 3).all()
+    verdict = Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0)
+    assert "your input was changed: x" in verdict.detail
+    Examiner(lesson, source.replace("x += 1", "x = x + 1"), benches(lesson)).examine(lesson.tests[0], seed=0)
+    assert (seen[0].values[0] == 1).all()
 
 
 def test_the_stub_of_an_exercise_is_not_called_wrong(benches):

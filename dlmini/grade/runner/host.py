@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import traceback
+from copy import deepcopy
 
 import numpy as np  # the child needs it, and a fork gets it for nothing
 
@@ -73,7 +74,7 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         bind_time(limits)
         output = quiet()
         try:
-            found = "answer", answer(pipes, case)
+            found = "answer", *answer(pipes, case)
         except BaseException as error:
             found = "raised", *described(error, case["name"])
         pipes.say(case["nonce"], *found, output())
@@ -83,19 +84,31 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         os._exit(0)
 
 
-def answer(pipes: BlockingPipes, case: dict) -> list:
-    """What the student's function returns, call by call; the last time, if a call is to be repeated."""
+def answer(pipes: BlockingPipes, case: dict) -> tuple[list, list]:
+    """What the student's function returns, call by call, and what is then in its arguments, by their names.
+
+    A call that is to be repeated gets fresh arguments each time, and its last answer counts.
+    """
     module = load(case["source"], case["name"])
     function = getattr(module, case["function"], None)
     if not callable(function):
         raise NameError(f"{case['name']} has no function {case['function']}")
     comm = () if case["world"] is None else (communicator(pipes, case),)
-    found = []
+    found, left = [], []
     for args in case["calls"]:
         for _ in range(case["repeat"]):
-            value = function(*comm, *args, **case["kwargs"])
+            given, words = deepcopy((args, case["kwargs"]))
+            value = function(*comm, *given, **words)
         found.append(value)
-    return found
+        left.append({**dict(zip(names(function, len(comm), len(given)), given, strict=True)), **words})
+    return found, left
+
+
+def names(function, skip: int, count: int) -> list[str]:
+    """What the student calls the arguments; numbers, if that is not to be seen."""
+    code = getattr(function, "__code__", None)
+    known = code.co_varnames[skip : code.co_argcount] if code else ()
+    return [known[i] if i < len(known) else f"argument {i + 1}" for i in range(count)]
 
 
 def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:

@@ -10,8 +10,9 @@ import numpy as np
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
 from dlmini.comm.network import Link, Medium, Switch
-from dlmini.grade.expect import number, short
+from dlmini.grade.expect import named, number, short
 from dlmini.grade.lesson import Call, Lesson, Wrong
+from dlmini.lessons.composing.mistakes import bad_bills, bad_seconds
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.simulated import Simulated
 
@@ -87,18 +88,28 @@ def bill(plan: dict, workers: int, size: int, repeat: int = 1) -> Call:
     """Size is a multiple of workers, so that a ring's chunks are equal."""
     latencies, port = (played(plan, network, workers, size, 0.0, 1)[0] for network in (ONE_SECOND, ONE_BYTE))
     total = played(plan, ONE_BYTE, workers, size, 0.0, 1)[1]
-    return Call((plan, workers, size), truth=(latencies, port, total), repeat=repeat)
+    about = f"{plan['whom']}, kept {plan['kept']:g}, {workers} worker{'s' * (workers > 1)}, {size} numbers"
+    return Call((plan, workers, size), truth=(latencies, port, total), repeat=repeat, about=about)
 
 
 def right_bill(case, found) -> None:
-    plan, workers, size = case.args
-    who = f"{plan['whom']}, kept {plan['kept']:g}, {workers} worker{'s' * (workers > 1)}, {size} numbers"
-    value = found.value
+    who, value = case.about, found.value
     if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong(f"{who}: found {short(value)}, expected (latencies, bytes at the busiest port, bytes in all).")
+    named(value, case.truth, who, bad_bills(case))
     names = ("latencies", "bytes at the busiest port", "bytes in all")
     for what, one, truth in zip(names, value, case.truth, strict=True):
         number(one, truth, f"{who}: {what}")
+
+
+def every_row(coin):
+    """A case for each row of the lesson's table; one worker; a packet of one number."""
+    for whom, kept in (("ring", 1.0), ("gossip", 1.0), ("ring", 0.1), ("gossip", 0.1), ("star", 0.1), ("star", 1.0)):
+        n = int(coin.integers(4, 8))
+        yield bill(plan_of(whom, 2, kept), n, size_for(coin, n), repeat=2)
+    for whom in ("ring", "gossip", "star"):
+        yield bill(plan_of(whom, 1), 1, size_for(coin, 1))
+    yield bill(plan_of("gossip", 1, 0.001), 4, 40)
 
 
 def size_for(coin, workers: int) -> int:
@@ -129,15 +140,15 @@ def edges(coin):
     yield bill(plan_of("gossip", 1, 0.001), 4, 40)
 
 
-@lesson.test("traffic", points=1, cases=whole)
-def whole_vectors_by_ring_and_gossip(case, found):
-    """Latencies, bytes at the busiest port and bytes in all are what a played exchange of whole vectors takes."""
+@lesson.test("traffic", points=1, cases=every_row)
+def what_a_played_exchange_takes(case, found):
+    """Latencies, bytes at the busiest port and bytes in all are what a played exchange takes, whatever the plan."""
     right_bill(case, found)
 
 
-@lesson.test("traffic", points=1, cases=sparse, hidden=True)
-def sparse_packets_are_gathered(case, found):
-    """Sparse packets cost 4 bytes and 8 per number; a ring gathers all of them, gossip sends them to its partners."""
+@lesson.test("traffic", points=1, cases=lambda coin: (*whole(coin), *sparse(coin)), hidden=True)
+def whole_vectors_and_sparse_packets(case, found):
+    """Whole vectors are added on the way; sparse packets cost 4 bytes and 8 per number, and a ring gathers them all."""
     right_bill(case, found)
 
 
@@ -173,15 +184,30 @@ def lasting(coin, shared: bool, plan: dict | None = None) -> Call:
 
 
 def right_seconds(case, found) -> None:
-    plan, network, workers, _, step, steps = case.args
+    plan, network, workers, size, step, steps = case.args
     where = "a shared channel" if network["shared"] else "cables"
     who = f"{steps} steps of {step:.3g} s, {plan['whom']}, period {plan['period']}, {workers} workers, {where}"
+    named(found.value, case.truth, who, bad_seconds(bill(plan, workers, size).truth, *case.args))
     number(found.value, case.truth, f"seconds of {who}", relative=1e-6)
 
 
-@lesson.test("run_seconds", points=1, cases=lambda coin: (lasting(coin, False, plan_of("ring")) for _ in range(3)))
-def an_exchange_after_every_step(case, found):
-    """A ring on cables, period 1: steps times (computing + one exchange)."""
+def on_both(coin):
+    """Computing, latency and bytes of similar weight, so that each of them shows."""
+    for plan, shared in (
+        (plan_of("ring", period=4), False),
+        (plan_of("gossip", 2, period=2), True),
+        (plan_of("star", kept=0.05), False),
+    ):
+        workers, rounds = int(coin.integers(4, 9)), int(coin.integers(5, 20))
+        network = {"latency": 0.0 if shared else 1e-3, "bandwidth": 1e6, "shared": shared}
+        size, step = workers * int(coin.integers(500, 1500)), float(coin.uniform(4e-3, 8e-3))
+        once, _ = played(plan, network, workers, size, step, 1)
+        yield Call((plan, network, workers, size, step, rounds * plan["period"]), truth=rounds * once, repeat=2)
+
+
+@lesson.test("run_seconds", points=1, cases=on_both)
+def an_exchange_after_every_period(case, found):
+    """Computing, and one exchange after every period, on cables and on a shared channel: what the simulator takes."""
     right_seconds(case, found)
 
 
@@ -298,13 +324,62 @@ def drawn_network(coin, shared: bool) -> dict:
 
 def gigabit(coin):
     for _ in range(3):
-        yield market(coin, {"latency": 1e-4, "bandwidth": 117e6, "shared": False})
+        yield market(coin, GIGABIT)
 
 
-@lesson.test("choose_plan", points=1, cases=gigabit)
+GIGABIT = {"latency": 1e-4, "bandwidth": 117e6, "shared": False}
+
+
+def shops(coin):
+    """Small menus on Gigabit, 8 workers, 8,000 numbers, 10 ms a step: every well-known mistake chooses something else.
+
+    truth: (what to choose, what it means to choose something else).
+    """
+    yield shop(
+        [
+            plan_of("ring", 0, 1.0, 1, "often", [(64, 0.6), (128, 0.8)]),  # 57 MB
+            plan_of("ring", 0, 1.0, 16, "rarely", [(64, 0.5), (128, 0.7), (1024, 0.71)]),  # 3.6 MB after 128 steps
+            plan_of("ring", 0, 1.0, 64, "long", [(128, 0.65), (1024, 0.9)]),  # 10 s
+            plan_of("gossip", 1, 1.0, 16, "brief", [(16, 0.2), (32, 0.3), (128, 0.62)]),
+        ],
+        coin,
+        (4.0, 10.0),
+        ("rarely", 128),
+        {
+            ("often", 128): "57 MB are sent by all workers together, and 10 MB are allowed",
+            ("long", 1024): "it takes 10 s, and the deadline is 4 s",
+            ("brief", 16): "the quickest of all that keep both budgets, expected the most accurate",
+            ("brief", 128): "only the ends of curves were looked at: every point of a curve is an offer",
+            ("brief", 32): "bytes are counted for every step, expected for every exchange",
+        },
+    )
+    ties = [plan_of("gossip", k, 1.0, 4, f"plan {k}", [(8, 0.5), (16, 0.7), (24, 0.7)]) for k in (2, 1, 3)]
+    every = [(f"plan {k}", t) for k in (1, 2, 3) for t in (8, 16, 24)]
+    slower = dict.fromkeys(every, "of equally accurate ones the quickest")
+    yield shop(ties, None, (1e9, 1e9), ("plan 1", 16), slower)
+    twins = [plan_of("star", 0, 1.0, 4, name, [(8, 0.6)]) for name in ("plan b", "plan a")]
+    yield shop(twins, None, (1e9, 1e9), ("plan b", 8), {("plan a", 8): "of equal ones the first in the list"})
+    hopeless = dict.fromkeys(every, "nothing fits, and then the quickest of all is wanted")
+    yield shop(ties, None, (1e-9, 1e9), ("plan 1", 8), hopeless, "nothing is within both budgets")
+
+
+def shop(plans: list, coin, budgets: tuple, truth: tuple, others: dict, about: str = "") -> Call:
+    plans = [plans[i] for i in coin.permutation(len(plans))] if coin else plans
+    return Call((plans, GIGABIT, 8, 8000, 0.01, *budgets), truth=(truth, others), repeat=2, about=about)
+
+
+def right_choice(case, found) -> None:
+    wanted, others = case.truth
+    plan, steps, _ = point(case, found)
+    chosen = plan["name"], steps
+    if chosen != wanted:
+        raise Wrong(f"{chosen} was chosen, expected {wanted}{': ' * (chosen in others)}{others.get(chosen, '')}.")
+
+
+@lesson.test("choose_plan", points=1, cases=lambda coin: (*shops(coin), *gigabit(coin)))
 def a_good_plan_for_gigabit_ethernet(case, found):
-    """What was chosen keeps both budgets when it is played, and is within a point of the best that does."""
-    good_choice(case, found)
+    """The most accurate that keeps both budgets when it is played; of equal ones the quickest, then the first."""
+    (right_choice if case.truth else good_choice)(case, found)
 
 
 @lesson.test(

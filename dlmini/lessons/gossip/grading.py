@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dlmini.comm.network import Link, Switch
-from dlmini.grade.expect import close, short
-from dlmini.grade.lesson import Call, Lesson, World, Wrong
+from dlmini.grade.expect import close, named, short
+from dlmini.grade.lesson import Call, Calls, Found, Lesson, World, Wrong
+from dlmini.lessons.gossip.mistakes import bad_gaps, bad_matrices, bad_mixtures, bad_partners
 from dlmini.sim.cluster import Cluster
 
 lesson = Lesson("08_gossip")
@@ -29,14 +32,22 @@ def weighed(edges: list[tuple[int, int]], size: int) -> Call:
     degree = A.sum(axis=0)
     truth = np.where(A, 1 / (1 + np.maximum.outer(degree, degree)), 0.0)
     np.fill_diagonal(truth, [1 - row.sum() for row in truth])
-    return Call((edges, size), truth=truth, repeat=2)
+    count = f"{len(edges)} edge{'s' * (len(edges) > 1)}" if edges else "no edges at all"
+    return Call((edges, size), truth=truth, repeat=2, about=f"{size} workers and {count}")
 
 
 def known_graphs(coin):
     n = int(coin.integers(5, 9))
-    yield weighed([(i, (i + 1) % n) for i in range(n)], n)
     yield weighed([(0, i) for i in range(1, n)], n)
+    yield weighed([(i, (i + 1) % n) for i in range(n)], n)
     yield weighed([(i, i + 1) for i in range(n - 1)], n)
+    yield weighed([(0, 1), (1, 2)], 5)
+    yield weighed([], 2)
+
+
+def right_matrix(case, found) -> None:
+    named(found.value, case.truth, case.about, bad_matrices(case))
+    close(found.value, case.truth, f"{case.about}: K", terms=8)
 
 
 def random_graphs(coin):
@@ -53,20 +64,20 @@ def lonely_graphs(coin):
 
 @lesson.test("mixing_matrix", points=1, cases=known_graphs)
 def a_ring_a_star_and_a_path(case, found):
-    """Neighbours share 1 / (1 + the larger degree); each worker keeps what is left."""
-    close(found.value, case.truth, "K", terms=4)
+    """Neighbours share 1 / (1 + the larger degree); each worker keeps what is left, also one without neighbours."""
+    right_matrix(case, found)
 
 
 @lesson.test("mixing_matrix", points=1, cases=random_graphs, hidden=True)
 def any_graph(case, found):
     """It works for any graph, whichever end of an edge is named first, and leaves its arguments alone."""
-    close(found.value, case.truth, "K", terms=8)
+    right_matrix(case, found)
 
 
 @lesson.test("mixing_matrix", points=1, cases=lonely_graphs, hidden=True)
 def workers_without_neighbours(case, found):
     """Who has no neighbours keeps all: K[i, i] = 1. A complete graph gives 1 / P everywhere."""
-    close(found.value, case.truth, "K", terms=8)
+    right_matrix(case, found)
 
 
 # ---- spectral_gap: matrices made from a spectrum that the judge has chosen ----
@@ -92,10 +103,15 @@ def wheel(coin, size: int, shares: dict[int, float]) -> Call:
     return Call((K,), truth=1 - max(sizes), repeat=2)
 
 
-def friendly(coin):
-    for n in (5, 8):
-        yield symmetric(coin, [1, *coin.uniform(0.05, 0.9, n - 1)])
-    yield wheel(coin, int(coin.integers(5, 20)), {0: 1 / 3, 1: 1 / 3, -1: 1 / 3})
+def every_kind(coin):
+    yield symmetric(coin, [1, *coin.uniform(0.05, 0.5, 4), -0.9])
+    yield wheel(coin, int(coin.integers(5, 9)), {0: 0.5, 1: 0.3, 2: 0.2})
+    yield symmetric(coin, [1, *coin.uniform(0.05, 0.9, 4)])
+    yield alone()
+
+
+def alone() -> Call:
+    return Call((np.eye(1),), truth=1.0, about="one worker alone, whose matrix has one eigenvalue")
 
 
 def negative(coin):
@@ -111,22 +127,25 @@ def one_way(coin):
 
 
 def extreme(coin):
-    yield Call((np.eye(1),), truth=1.0)
+    yield alone()
     yield Call((np.full((6, 6), 1 / 6),), truth=1.0)
     yield Call((np.kron(np.eye(2), np.full((3, 3), 1 / 3)),), truth=0.0)
 
 
 def gap(case, found) -> None:
     value = found.value
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or np.iscomplexobj(value):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         raise Wrong(f"the gap: found {short(value)}, expected a number.")
+    if np.iscomplexobj(value):
+        raise Wrong(f"the gap is the complex number {complex(value):.3g}: what counts of an eigenvalue is its size.")
+    named(value, case.truth, f"{len(case.args[0])} workers", bad_gaps(case.args[0]))
     if not abs(float(value) - case.truth) <= 1e-6:
         raise Wrong(f"{len(case.args[0])} workers: the gap is {float(value):.6g}, expected {case.truth:.6g}.")
 
 
-@lesson.test("spectral_gap", points=1, cases=friendly)
+@lesson.test("spectral_gap", points=1, cases=every_kind)
 def one_minus_the_second_eigenvalue(case, found):
-    """1 minus the second largest |eigenvalue|: symmetric matrices whose large eigenvalues are positive."""
+    """1 minus the second largest |eigenvalue|, whether eigenvalues are positive, negative or complex, or only one."""
     gap(case, found)
 
 
@@ -151,16 +170,35 @@ def nobody_or_everybody(case, found):
 # ---- partners ----
 
 
+def everybody(coin):
+    """All ranks in all rounds, until the distance has begun again."""
+    for size in (8, 5):
+        asked = [(rank, t, size) for rank in range(size) for t in range(size + 1)]
+        yield Calls(asked, truth=[around(rank, 1 + t % (size // 2), size) for rank, t, _ in asked])
+    yield Calls([(0, t, 1) for t in range(3)], truth=[[]] * 3, about="a worker alone")
+
+
+def around(rank: int, s: int, size: int) -> list[int]:
+    """Everybody whose distance round the ring is s, found by looking at all."""
+    return [j for j in range(size) if j != rank and s in ((rank - j) % size, (j - rank) % size)]
+
+
+def all_met(case, found) -> None:
+    size = case.args[0][2]
+    if size > 1:
+        named(found.values, case.truth, f"{size} workers", bad_partners(case.args))
+    for (rank, t, _), value, truth in zip(case.args, found.values, case.truth, strict=True):
+        met(Call((rank, t, size), truth=truth), Found([value]))
+
+
 def meetings(sizes, rounds: int):
-    """Truth: everybody whose distance round the ring is s, found by looking at all."""
+    """One rank, drawn by chance, for each round."""
 
     def cases(coin):
         for size in sizes:
             for t in range(rounds):
                 rank = int(coin.integers(size))
-                s = 1 + t % max(1, size // 2)
-                far = {j: min((rank - j) % size, (j - rank) % size) for j in range(size) if j != rank}
-                yield Call((rank, t, size), truth=[j for j, d in far.items() if d == s])
+                yield Call((rank, t, size), truth=around(rank, 1 + t % max(1, size // 2), size))
 
     return cases
 
@@ -176,10 +214,10 @@ def plain(value):
     return int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
 
 
-@lesson.test("partners", points=1, cases=meetings((5, 9), 3))
+@lesson.test("partners", points=1, cases=everybody)
 def the_two_at_distance_s(case, found):
-    """Partners are the two at distance s = 1, 2, ..., size // 2, then 1 again: groups of 5 and of 9."""
-    met(case, found)
+    """Partners are the two at distance s = 1, 2, ..., size // 2, then 1 again: groups of 8, of 5, and one alone."""
+    all_met(case, found)
 
 
 @lesson.test("partners", points=1, cases=meetings((7, 8), 12), hidden=True)
@@ -226,9 +264,13 @@ def streets(coin, size: int) -> np.ndarray:
     return K / K.sum(axis=1, keepdims=True)
 
 
-def rings(coin):
-    for size in (3, 4, 5):
-        yield world(coin, cycle(size), int(coin.integers(2, 9)))
+def two_ways_and_one_way(coin):
+    """All hear all with shares of their own; a ring in single precision; one-way streets."""
+    K = coin.permutation(np.arange(1.0, 10)).reshape(3, 3)
+    yield world(coin, K / K.sum(axis=1, keepdims=True), 4, repeat=2)
+    yield world(coin, cycle(4), int(coin.integers(2, 9)), "f4", repeat=2)
+    about = "a one-way graph, where those who hear you are not those whom you hear"
+    yield replace(world(coin, streets(coin, 5), 6, repeat=2), about=about)
 
 
 def directed(coin):
@@ -249,14 +291,29 @@ def shaken(coin):
 
 
 def mixture(case, found) -> None:
+    well_known = bad_mixtures(case)
     for rank, value in enumerate(found.values):
+        bad = {sentence: rows[rank] for sentence, rows in well_known.items()}
+        named(value, case.truth[rank], f"rank {rank} of {case.size}", bad)
         close(value, case.truth[rank], f"rank {rank} of {case.size}", terms=2 * case.size)
 
 
-@lesson.test("gossip_step", points=2, cases=rings)
+def along_links(case, found) -> None:
+    """One message for every link of K, and no other."""
+    K, n = case.args[0][1], case.size
+    wanted = {(j, i) for i in range(n) for j in range(n) if i != j and K[i, j]}
+    sent = {pair: t.messages // case.repeat for pair, t in found.books.per_pair().items() if t.messages}
+    for source, dest in sorted(set(sent) - wanted):
+        raise Wrong(f"rank {source} wrote to rank {dest}, which does not hear it: K[{dest}, {source}] is 0.")
+    if set(sent) != wanted or any(count != 1 for count in sent.values()):
+        raise Wrong(f"{sum(sent.values())} messages between {len(sent)} pairs; K has {len(wanted)} links, one each.")
+
+
+@lesson.test("gossip_step", points=2, cases=two_ways_and_one_way)
 def every_rank_returns_its_mixture(case, found):
-    """Rank r returns row r of K @ X: rings, where whoever hears me is heard by me."""
+    """Rank r returns row r of K @ X, in the type of x, which stays as it was; only those who hear it get its vector."""
     mixture(case, found)
+    along_links(case, found)
 
 
 @lesson.test("gossip_step", points=1, cases=directed, hidden=True)
@@ -286,8 +343,4 @@ def sparse(coin):
 def only_neighbours_are_bothered(case, found):
     """One message for every entry of K beside the diagonal that is not zero, and no other."""
     mixture(case, found)
-    K, n = case.args[0][1], case.size
-    wanted = {(j, i) for i in range(n) for j in range(n) if i != j and K[i, j]}
-    sent = {pair: t.messages for pair, t in found.books.per_pair().items() if t.messages}
-    if set(sent) != wanted or any(count != 1 for count in sent.values()):
-        raise Wrong(f"{sum(sent.values())} messages between {len(sent)} pairs; K has {len(wanted)} links, one each.")
+    along_links(case, found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor
 
 import numpy as np
 
-from dlmini.grade.expect import array, close, number, same, short
+from dlmini.grade.expect import array, close, named, number, same, short
 from dlmini.grade.lesson import Call, Lesson, Wrong
+from dlmini.lessons.quantisation.mistakes import bad_levels, bad_sides, bad_streams, bad_tosses
 
 lesson = Lesson("09_quantisation")
 AWAY = 0.01  # numbers keep so far from where rounding decides: the order of factors must not matter
@@ -20,10 +22,24 @@ def several(value, count: int, names: str) -> tuple:
     return tuple(value)
 
 
-def levels_and_scale(case, found) -> None:
+def levels_and_scale(case, found, mistakes=lambda case: {}) -> None:
+    """mistakes(case): what well-known mistakes make of the levels."""
     q, m = several(found.value, 2, "a pair (q, m)")
-    number(m, case.truth[1], "the scale m", relative=1e-6)
+    right_scale(m, case)
+    named(q, case.truth[0], f"q, for levels = {case.args[1]}", mistakes(case) if case.truth[1] else {})
     same(q, case.truth[0], f"q, for levels = {case.args[1]}")
+
+
+def right_scale(m, case) -> None:
+    u, levels, *_ = case.args
+    wrong = {
+        "the largest number, expected the largest magnitude": max(u, default=0),
+        "the smallest number, expected the largest magnitude": min(u, default=0),
+        "the root of the sum of squares, expected the largest magnitude": np.sqrt(np.sum(u.astype("f8") ** 2)),
+        "the step between two levels, expected the largest magnitude": case.truth[1] / levels,
+    }
+    named(m, case.truth[1], "the scale m", wrong)
+    number(m, case.truth[1], "the scale m", relative=1e-6)
 
 
 # ---- quantize: the truth number by number, in double precision ----
@@ -47,13 +63,24 @@ def rounding(coin, n: int, levels: int, dtype="f4", repeat: int = 1, **how) -> C
 
 def empty_or_zero(extra) -> list[Call]:
     """No numbers, and none but zeros."""
-    return [Call((np.zeros(n, "f4"), 7, *extra(n)), truth=(np.zeros(n, np.int8), 0.0)) for n in (0, 5)]
+    return [
+        Call((np.zeros(n, "f4"), 7, *extra(n)), truth=(np.zeros(n, np.int8), 0.0), about=about)
+        for n, about in ((0, "a vector without numbers"), (5, "a vector of zeros"))
+    ]
 
 
-@lesson.test("quantize", points=1, cases=lambda coin: (rounding(coin, 30, levels) for levels in (127, 10, 1)))
+def every_vector(coin):
+    """Of both signs, in either type; only negative numbers; only positive ones; none, and none but zeros."""
+    yield rounding(coin, 40, 10, repeat=2)
+    yield rounding(coin, 30, 127, "f8", repeat=2, side=-1)
+    yield rounding(coin, 30, 1, repeat=2, side=1)
+    yield from empty_or_zero(lambda n: ())
+
+
+@lesson.test("quantize", points=1, cases=every_vector)
 def numbers_go_to_the_nearest_level(case, found):
-    """q = levels u / max|u|, to the nearest whole number, as int8; and the scale is max|u|."""
-    levels_and_scale(case, found)
+    """q = levels u / max|u|, to the nearest whole number, as int8; the scale is max|u|, whatever the signs, or 0.0."""
+    levels_and_scale(case, found, bad_levels)
 
 
 @lesson.test(
@@ -64,7 +91,7 @@ def the_scale_is_the_largest_magnitude(case, found):
     levels_and_scale(case, found)
 
 
-@lesson.test("quantize", points=1, cases=lambda coin: empty_or_zero(lambda n: ()), hidden=True)
+@lesson.test("quantize", points=1, cases=lambda coin: [rounding(coin, 9, 7), *empty_or_zero(lambda n: ())], hidden=True)
 def nothing_stays_nothing(case, found):
     """A vector of zeros, or without numbers, gives zeros and the scale 0.0: nothing is divided by zero."""
     levels_and_scale(case, found)
@@ -85,16 +112,42 @@ def small_numbers_beside_a_large_one(case, found):
 
 
 def stream(coin, n: int, bits: int, repeat: int = 1) -> Call:
-    codes = coin.integers(0, 2**bits, n).astype(np.uint8)
+    return joined(coin.integers(0, 2**bits, n).astype(np.uint8), bits, repeat)
+
+
+def joined(codes: np.ndarray, bits: int, repeat: int = 1) -> Call:
+    n = len(codes)
     long = sum(int(code) << (i * bits) for i, code in enumerate(codes))
     truth = np.frombuffer(long.to_bytes(-(-n * bits // 8), "little"), np.uint8)
     return Call((codes, bits), truth=truth, repeat=repeat)
 
 
-@lesson.test("pack_bits", points=1, cases=lambda coin: (stream(coin, n, bits) for n, bits in ((8, 1), (6, 4), (12, 2))))
-def whole_bytes_are_filled(case, found):
-    """Signs, halves and quarters of bytes are put end to end, the lowest bit first."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
+def uneven(coin, n: int, bits: int, repeat: int = 2) -> Call:
+    """Codes whose lowest and highest bits differ, so that no order of bits looks like another."""
+    call = stream(coin, n, bits, repeat)
+    codes = call.args[0] | 1
+    codes[:-1:2] &= 2 ** (bits - 1) - 1
+    return joined(codes, bits, repeat)
+
+
+def streams(coin):
+    """3 bits across the edges of bytes, and the lesson's worked numbers; signs; halves of bytes; none, and one."""
+    yield uneven(coin, 11, 3)
+    yield joined(np.array([5, 1, 6], np.uint8), 3)
+    for n, bits in ((8, 1), (6, 4), (13, 2), (0, 5), (1, 7)):
+        yield stream(coin, n, bits, repeat=2)
+
+
+def packed(case, found) -> None:
+    who = f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}"
+    named(found.value, case.truth, who, bad_streams(case))
+    same(found.value, case.truth, who)
+
+
+@lesson.test("pack_bits", points=1, cases=streams)
+def bits_are_put_end_to_end(case, found):
+    """Numbers of 1 to 7 bits are put end to end, the lowest bit first, also across the edges of bytes."""
+    packed(case, found)
 
 
 @lesson.test(
@@ -105,7 +158,7 @@ def whole_bytes_are_filled(case, found):
 )
 def numbers_cross_the_edges_of_bytes(case, found):
     """3, 5, 6 or 7 bits do not divide 8: numbers lie across two bytes, and no bit is wasted between them."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
+    packed(case, found)
 
 
 @lesson.test(
@@ -116,7 +169,7 @@ def numbers_cross_the_edges_of_bytes(case, found):
 )
 def the_last_byte_is_filled_up_with_zeros(case, found):
     """ceil(n bits / 8) bytes for any n, also for none and for one; 8 bits stay as they are."""
-    same(found.value, case.truth, f"the bytes of {len(case.args[0])} codes, bits = {case.args[1]}")
+    packed(case, found)
 
 
 # ---- qsgd: given chance, every level is certain ----
@@ -144,10 +197,17 @@ def fair(coin):
         yield Call((u, levels, chance), truth=(float(value), levels))
 
 
-@lesson.test("qsgd", points=1, cases=lambda coin: (tossed(coin, 40, levels) for levels in (7, 1, 127)))
+def coins(coin):
+    yield tossed(coin, 60, 7, repeat=2)
+    yield tossed(coin, 40, 1, "f8", repeat=2, side=-1)
+    yield tossed(coin, 40, 127)
+    yield from empty_or_zero(lambda n: (coin.random(n).astype("f4"),))
+
+
+@lesson.test("qsgd", points=1, cases=coins)
 def levels_are_chosen_by_chance(case, found):
-    """Each magnitude goes to the level above where chance is less than the fraction, else to the one below."""
-    levels_and_scale(case, found)
+    """Each magnitude goes to the level above where chance is less than the fraction, else below; signs are put back."""
+    levels_and_scale(case, found, bad_tosses)
 
 
 @lesson.test("qsgd", points=2, cases=fair, hidden=True)
@@ -176,7 +236,12 @@ def negative_numbers_mirror_positive_ones(case, found):
     levels_and_scale(case, found)
 
 
-@lesson.test("qsgd", points=1, cases=lambda coin: empty_or_zero(lambda n: (coin.random(n),)), hidden=True)
+@lesson.test(
+    "qsgd",
+    points=1,
+    cases=lambda coin: [tossed(coin, 20, 5), *empty_or_zero(lambda n: (coin.random(n),))],
+    hidden=True,
+)
 def zeros_need_no_chance(case, found):
     """A vector of zeros, or without numbers, gives zeros and the scale 0.0, whatever chance says."""
     levels_and_scale(case, found)
@@ -202,13 +267,21 @@ def signs(coin, positive: int, negative: int, dtype="f4", repeat: int = 1) -> Ca
 
 def four(case, found) -> None:
     bits, low, high, unsaid = several(found.value, 4, "(bits, low, high, unsaid)")
+    named([bits, low, high, unsaid], [*case.truth], f"{len(bits)} numbers", bad_sides(case))
     same(bits, case.truth[0], "the bits")
     for value, truth, name in ((low, case.truth[1], "low"), (high, case.truth[2], "high")):
         number(value, truth, name, relative=1e-6)
     close(unsaid, case.truth[3], "unsaid", terms=4)
 
 
-@lesson.test("one_bit", points=1, cases=lambda coin: (signs(coin, 8, 4) for _ in range(2)))
+def both_and_one(coin):
+    yield signs(coin, 8, 4, repeat=2)
+    yield signs(coin, 4, 8, "f8", repeat=2)
+    for positive, negative in ((8, 0), (0, 8)):
+        yield replace(signs(coin, positive, negative), about="all signs are equal")
+
+
+@lesson.test("one_bit", points=1, cases=both_and_one)
 def two_means_and_what_is_left(case, found):
     """Bits are the signs of u + unsaid, low and high the means of each side, and unsaid is what they do not say."""
     four(case, found)
