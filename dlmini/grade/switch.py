@@ -38,6 +38,7 @@ class Switch:
         self.runners, self.world, self.limits, self.collectives = runners, world, limits, collectives
         self.where, self.sent_at = [""] * world.size, defaultdict(list)
         self.work, self.messages, self.traffic, self.printed = Counter(), 0, 0, ""
+        self.left = [None] * world.size
 
     def run(self) -> Found:
         world = self.world
@@ -45,12 +46,12 @@ class Switch:
             results = Simulated(world.size, world.on, world.seed).run(self.serve)
         except Deadlock as error:
             waits = [w._replace(where=self.where[w.rank]) for w in error.waits]
-            raise Stuck(sentence(error), picture(waits), waits) from error
+            raise Stuck(f"Deadlock: {sentence(error)}", picture(waits), waits) from error
         except Unreceived as error:
             raise Stuck("Messages were sent that nobody has received.", self._unread(error.messages), []) from error
         except CommError as error:
             raise Stuck(str(error), "", []) from error
-        return Found(list(results), self.printed, results.books, results.seconds, dict(self.work))
+        return Found(list(results), self.left, self.printed, results.books, results.seconds, dict(self.work))
 
     def serve(self, comm):
         """The life of a proxy: do what the rank's process asks for, until it answers."""
@@ -58,8 +59,8 @@ class Switch:
         while True:
             verb, *rest = runner.hear()
             if verb not in VERBS:
-                (found,), printed = ending(verb, rest, 1, self.limits, comm.rank)
-                self.printed += printed
+                (found,), left, printed = ending(verb, rest, 1, self.limits, comm.rank)
+                self.left[comm.rank], self.printed = (left or [None])[0], self.printed + printed
                 return found
             try:
                 VERBS[verb](self, comm, runner, *rest)

@@ -17,10 +17,10 @@ class Raised(Exception):
         self.kind, self.where, self.printed, self.rank = kind, where, printed, rank
 
 
-def ending(verb: str, rest: list, calls: int, limits: Limits, rank: int | None = None) -> tuple[list, str]:
-    """How a case ended on the student's side: the values of so many calls and what was printed, or an error."""
-    if verb == "answer" and len(rest) == 2 and type(rest[0]) is list and len(rest[0]) == calls:
-        return rest[0], str(rest[1])[:SAID]
+def ending(verb: str, rest: list, calls: int, limits: Limits, rank: int | None = None) -> tuple[list, list, str]:
+    """How a case ended on the student's side: so many values, the arguments, what was printed; or an error."""
+    if verb == "answer" and len(rest) == 3 and type(rest[0]) is type(rest[1]) is list and len(rest[0]) == calls:
+        return *rest[:2], str(rest[2])[:SAID]
     if verb == "raised" and len(rest) == 4:
         raise Raised(*(str(text)[:SAID] for text in rest), rank=rank)
     if verb == "over" and len(rest) == 2:

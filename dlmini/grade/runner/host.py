@@ -73,7 +73,7 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         bind_time(limits)
         output = quiet()
         try:
-            found = "answer", answer(pipes, case)
+            found = "answer", *answer(pipes, case)
         except BaseException as error:
             found = "raised", *described(error, case["name"])
         pipes.say(case["nonce"], *found, output())
@@ -83,8 +83,11 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         os._exit(0)
 
 
-def answer(pipes: BlockingPipes, case: dict) -> list:
-    """What the student's function returns, call by call; the last time, if a call is to be repeated."""
+def answer(pipes: BlockingPipes, case: dict) -> tuple[list, list]:
+    """What the student's function returns, call by call; the last time, if a call is to be repeated.
+
+    Such a call must leave its arguments alone, so they go back, too: the judge looks whether they are as they were.
+    """
     module = load(case["source"], case["name"])
     function = getattr(module, case["function"], None)
     if not callable(function):
@@ -95,7 +98,7 @@ def answer(pipes: BlockingPipes, case: dict) -> list:
         for _ in range(case["repeat"]):
             value = function(*comm, *args, **case["kwargs"])
         found.append(value)
-    return found
+    return found, case["calls"] if case["repeat"] > 1 else []
 
 
 def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:
