@@ -28,10 +28,13 @@ def close(found, truth: np.ndarray, who: str, terms: int = 1, parts: int = 0) ->
 
 
 def named(found, truth, who: str, mistakes: Mapping[str, object]) -> None:
-    """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give."""
+    """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give.
+
+    A mistake that makes no difference here (a stride of 1 ignored) is none.
+    """
     if not alike(found, truth):
         for sentence, wrong in mistakes.items():
-            if alike(found, wrong):
+            if alike(found, wrong) and not alike(wrong, truth):
                 raise Wrong(f"{who}: {sentence}.")
 
 
