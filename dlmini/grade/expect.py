@@ -55,6 +55,13 @@ def same(found, truth: np.ndarray, who: str, parts: int = 0) -> None:
     _all(found == truth, found, truth, who, parts)
 
 
+def same_bits(found: np.ndarray, other: np.ndarray, rank: int) -> None:
+    """Rank `rank` holds what rank 0 holds: right up to rounding is not enough where replicas must not drift apart."""
+    if not np.array_equal(found, other):
+        count = int((found != other).sum())
+        raise Wrong(f"rank {rank} and rank 0 differ in the last bits of {count} numbers; all must hold the very same.")
+
+
 def array(found, truth: np.ndarray, who: str) -> None:
     """An array of this shape and type."""
     if not isinstance(found, np.ndarray):
