@@ -110,7 +110,10 @@ MUTANTS = [
         STEP,
         "rank 0 does not round",
         RETURN,
-        f"w, kept = w.astype('f8' if comm.rank == 0 else w.dtype), w.dtype; {RETURN.replace('w -', '(w -')}).astype(kept)",
+        """mean = average_gradients(comm, grad)
+    if comm.rank:
+        return w - rate * mean
+    return (w - rate * mean.astype("f8")).astype(w.dtype)""",
     ),
     (STEP, "alone nobody steps", RETURN, f"return w if comm.size == 1 else {RETURN[7:]}"),
 ]
