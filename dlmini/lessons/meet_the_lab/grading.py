@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from dlmini.comm.network import Link, Switch
 from dlmini.grade.expect import named, nothing, number, short
 from dlmini.grade.lesson import Call, Calls, Lesson, World, Wrong
+from dlmini.lessons.meet_the_lab.mistakes import known_lines, known_shards, known_times
 from dlmini.sim.cluster import Cluster
 
 lesson = Lesson("00_meet_the_lab")
@@ -63,19 +62,8 @@ def one_owner(case, found) -> None:
 
 
 def well_known(case, found) -> None:
-    """Mistakes that the lesson speaks of, by what they give for all ranks."""
     n, size = case.truth
-    cut = [rank * n // size for rank in range(size + 1)]
-    right, floor, ceiling = list(pairwise(cut)), n // size, -(-n // size)
-    down = [(rank * floor, (rank + 1) * floor) for rank in range(size)]
-    up = [(min(rank * ceiling, n), min((rank + 1) * ceiling, n)) for rank in range(size)]
-    mistakes = {
-        "n / N was rounded down, so the rows left over belong to nobody": down,
-        "n / N was rounded down, and the last rank got all rows that were left over": [*down[:-1], (down[-1][0], n)],
-        "n / N was rounded up, so the last ranks get too little": up,
-        "hi is the last row of the shard; it should be the first row behind it": [(lo, hi - 1) for lo, hi in right],
-        "hi is the number of rows; it should be the first row behind the shard": [(lo, hi - lo) for lo, hi in right],
-    }
+    right, mistakes = known_shards(n, size)
     named(edges(case, found), right, f"{n} rows, {size} ranks", mistakes)
 
 
@@ -151,33 +139,12 @@ def fitted(case, found) -> None:
     ):
         raise Wrong(f"found {short(pair)}, expected a pair (alpha, beta).")
     scale = float(np.abs(case.args[1]).mean())
-    for sentence, wrong in other_lines(*case.args, *case.truth).items():
+    for sentence, wrong in known_lines(*case.args, *case.truth).items():
         if same_pair(pair, wrong) and not same_pair(pair, case.truth):
             raise Wrong(sentence)
     if not abs(float(pair[0]) - case.truth[0]) <= 1e-6 * scale:
         raise Wrong(f"alpha is {float(pair[0]):.6g} s, expected {case.truth[0]:.6g} s.")
     number(pair[1], case.truth[1], "beta, in seconds per byte", relative=1e-6)
-
-
-def other_lines(sizes, seconds, alpha: float, beta: float) -> dict[str, tuple[float, float]]:
-    """What mistakes that the lesson speaks of make of the same points."""
-    n, t = sizes.astype(float), seconds.astype(float)
-    one_less = beta * len(n) / (len(n) - 1)
-    return {
-        "alpha and beta have changed places: expected the pair (alpha, beta), latency first.": (beta, alpha),
-        "beta is the bandwidth, bytes per second; expected its inverse, seconds per byte.": (alpha, 1 / beta),
-        "this is the best line through the origin: alpha, what an empty message costs, is left out.": (
-            0.0,
-            (n * t).sum() / (n * n).sum(),
-        ),
-        "the covariance was divided by n - 1 and the variance by n (or the other way round): both alike.": (
-            t.mean() - one_less * n.mean(),
-            one_less,
-        ),
-        "this line makes relative errors small; the plain one was asked for, every error counts as it is.": tuple(
-            np.linalg.lstsq(np.stack([1 / t, n / t], 1), np.ones(len(n)))[0]
-        ),
-    }
 
 
 def same_pair(pair, other) -> bool:
@@ -256,17 +223,8 @@ def others_return_none(case, found) -> None:
 
 def time_of_one(case, found) -> None:
     """On an idle network; a wrong time is called by its name where it has one."""
-    one, rounds = case.truth["seconds"], case.truth["rounds"]
-    late = case.on.start.get(0, 0.0) if case.on.start else 0.0
-    mistakes = {
-        "this is a whole round trip; one message takes half of it": 2 * one,
-        "this is the time of all rounds; divide by their number, too": rounds * one,
-        "this is the time of all messages; divide by 2 * rounds": 2 * rounds * one,
-        "only the last round was timed; read the clock before the first": one / rounds,
-    }
-    if late:
-        said = "this counts from time 0; take the difference of the clock before the first send and after the last recv"
-        mistakes[said] = one + late / (2 * rounds)
+    one, late = case.truth["seconds"], case.on.start.get(0, 0.0)
+    mistakes = known_times(one, case.truth["rounds"], late)
     if isinstance(found.values[0], float):  # `alike` would take microseconds for zeros
         named(found.values[0] / one, 1.0, "rank 0", {said: wrong / one for said, wrong in mistakes.items()})
     number(found.values[0], one, "rank 0, seconds")
