@@ -53,9 +53,9 @@ def fit_alpha_beta(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float
 def ping_pong(comm, payload: np.ndarray, rounds: int) -> float | None:
     """How many seconds one message with this payload takes from rank 0 to rank 1, or back.
 
-    `rounds` times rank 0 sends the payload to rank 1, which sends back what it got. Rank 0 returns the mean time of one
-    message, by its own clock, which need not begin at 0; every other rank returns None. Ranks 2 and up take no part:
-    they send nothing.
+    `rounds` times rank 0 sends its payload to rank 1, which sends back what it got (it may have a payload of its own).
+    Rank 0 returns the mean time of one message, by its own clock, which need not begin at 0; every other rank returns
+    None. Ranks 2 and up take no part: they send nothing.
 
     comm.send(dest, message), comm.recv(source), comm.now() (seconds), comm.rank, comm.size.
     """

@@ -127,6 +127,7 @@ MUTANTS = [
         "comm.recv(0); comm.send(0, np.empty(0, np.uint8))",
         "it sends back what it got",
     ),
+    (PING, "its own payload for an answer", PONG, "comm.recv(0); comm.send(0, payload)", "it sends back what it got"),
     (
         PING,
         "all other ranks send, too",
