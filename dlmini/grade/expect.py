@@ -42,6 +42,8 @@ def alike(found, value) -> bool:
     """Numbers, arrays, or tuples and lists of them that agree up to rounding."""
     if isinstance(value, tuple | list):
         return isinstance(found, tuple | list) and len(found) == len(value) and all(map(alike, found, value))
+    if np.iscomplexobj(found):
+        return False
     try:
         found, value = np.asarray(found, "f8"), np.asarray(value, "f8")
     except (TypeError, ValueError):

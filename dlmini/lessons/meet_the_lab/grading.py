@@ -133,10 +133,9 @@ def least_squares(sizes, seconds) -> tuple[float, float]:
 
 
 def fitted(case, found) -> None:
-    pair = found.value
-    if not (isinstance(pair, tuple | list) and len(pair) == 2) and not (
-        isinstance(pair, np.ndarray) and pair.shape == (2,)
-    ):
+    pair = found.value.tolist() if isinstance(found.value, np.ndarray) else found.value
+    listed = isinstance(pair, tuple | list) and len(pair) == 2
+    if not listed or not all(isinstance(e, int | float | np.integer | np.floating) for e in pair):
         raise Wrong(f"found {short(pair)}, expected a pair (alpha, beta).")
     scale = float(np.abs(case.args[1]).mean())
     for sentence, wrong in known_lines(*case.args, *case.truth).items():
