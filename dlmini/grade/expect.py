@@ -75,7 +75,7 @@ def array(found, truth: np.ndarray, who: str) -> None:
 
 
 def number(found, truth: float, who: str, relative: float = 1e-9) -> None:
-    if isinstance(found, bool) or not isinstance(found, int | float | np.number):
+    if isinstance(found, bool) or not isinstance(found, int | float | np.integer | np.floating):
         raise Wrong(f"{who}: found {short(found)}, expected a number.")
     if not abs(float(found) - truth) <= relative * max(abs(truth), 1e-300):
         raise Wrong(f"{who}: found {float(found):.6g}, expected {truth:.6g}.")
