@@ -23,14 +23,12 @@ def convolved(x, w, b, stride: int):
 def known_outputs(x, w, b, stride: int, truth) -> dict:
     """Mistakes that the lesson speaks of, and what they give."""
     (H, W), (KH, KW) = truth.shape[1:3], w.shape[:2]
-    dense = convolved(x, w, b, 1)
+    dense, turned = convolved(x, w, b, 1), w.transpose(1, 0, 2, 3) if KH == KW else w
     few = "there are too few windows: (H - K) // stride + 1 of them fit"
     wide = np.pad(x, ((0, 0), (KH // 2, KH // 2), (KW // 2, KW // 2), (0, 0)))
     return {
         "the filter was turned round; here nobody flips it": convolved(x, w[::-1, ::-1], b, stride),
-        "rows and columns of the filter were confused: tap (a, c) is row a, column c": convolved(
-            x, w.transpose(1, 0, 2, 3) if KH == KW else w, b, stride
-        ),
+        "rows and columns of the filter were confused: tap (a, c) is row a, column c": convolved(x, turned, b, stride),
         "the bias was forgotten": truth - b,
         "the stride was ignored: window (i, j) begins at pixel (i stride, j stride)": dense[:, :H, :W],
         "the stride was ignored: the window has moved by one pixel": dense,
@@ -55,13 +53,10 @@ def known_slopes(name: str, x, w, dy, stride: int, truth) -> dict:
         turned = truth.transpose(1, 0, 2, 3)
         confused = "rows and columns of the filter were confused: tap (a, c) is row a, column c"
         return {**means, confused: turned, ignored: by_taps(x, w, dy, 1)[1]}
+    kept, flipped = by_taps(x, w, dy, stride, add=False)[0], by_taps(x, w[::-1, ::-1], dy, stride)[0]
     return {
-        "slopes overwrite each other: windows overlap, so what is scattered must be added": by_taps(
-            x, w, dy, stride, add=False
-        )[0],
-        "slopes came back through the wrong taps: here nobody flips the filter": by_taps(x, w[::-1, ::-1], dy, stride)[
-            0
-        ],
+        "slopes overwrite each other: windows overlap, so what is scattered must be added": kept,
+        "slopes came back through the wrong taps: here nobody flips the filter": flipped,
         ignored: by_taps(x, w, dy, 1)[0],
     }
 
@@ -83,9 +78,7 @@ def known_winners(dy, which, shape, size: int, stride: int) -> dict:
     confused = "rows and columns were confused: place k is row k // size, column k % size"
     return {
         confused: spread(dy, turned, shape, size, stride),
-        "everybody in the window got a share; the winner gets the whole slope": spread(
-            share, None, shape, size, stride
-        ),
+        "everybody in the window got a share; the winner gets all of it": spread(share, None, shape, size, stride),
         "everybody in the window got the slope; only the winner gets it": spread(dy, None, shape, size, stride),
         "the stride was ignored: windows were laid side by side": spread(dy, which, shape, size, size),
     }
