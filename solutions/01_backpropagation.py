@@ -10,17 +10,20 @@ HINTS = {
     "linear_backward": (
         "Write y[i, j] = sum over k of x[i, k] w[k, j] + b[j]. Which outputs does the number w[k, j] touch?",
         "dw[k, j] = sum over i of x[i, k] dy[i, j]: a sum over a shared index is a matrix product. Of what with what?",
-        "Shapes leave one choice: dw is x.T @ dy, dx is dy @ w.T, and b[j] touches column j of y in every row.",
+        "Write the shapes of x, w and dy beside those of dx, dw and db: with a transpose here and there, one product "
+        "fits each. And which numbers of y does b[j] touch? Over those its slope is a sum.",
     ),
     "relu_backward": (
         "max(x, 0) is a straight line on each side of zero. What are the two slopes?",
         "The chain rule multiplies dy by that slope, number by number. A comparison gives an array of True and False.",
-        "dy times (x > 0) is nearly it; at x = 0 the slope is taken to be 0, and the type of dy stays as it is.",
+        "np.where chooses between two arrays, number by number. Which comparison is False at x = 0, too? Look whether "
+        "the type of dy has survived.",
     ),
     "softmax_cross_entropy": (
         "-log p[label] = log(sum of exp(s)) - s[label]. Take the derivative along s[k]: what is exp(s[k]) / sum?",
         "Subtracting the largest score of each row changes no probability, and then nothing overflows.",
-        "slope = p; slope[rows, labels] -= 1; slope /= B. For the loss use log(sum of exp(shifted)) - shifted[label].",
+        "An array of row numbers and an array of labels, as two indices, pick one number of each row: there y has its "
+        "1. For the loss, which of the two forms in the first hint needs no probability that may have become 0?",
     ),
 }
 
@@ -28,7 +31,8 @@ HINTS = {
 def linear_backward(x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The slopes (dx, dw, db) of a dense layer y = x w + b, from the slopes dy of its outputs.
 
-    x: [B, n], one example in each row; w: [n, m]; dy: [B, m]. dx is shaped like x, dw like w, and db is [m].
+    x: [B, n], one example in each row; w: [n, m]; dy: [B, m]. dx is shaped like x, dw like w, and db is [m]; all have
+    the type of x, w and dy.
     """
     ### BEGIN SOLUTION
     return dy @ w.T, x.T @ dy, dy.sum(axis=0)
@@ -36,7 +40,10 @@ def linear_backward(x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[np.nd
 
 
 def relu_backward(x: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """The slope dx of y = max(x, 0), from the slope dy of its output: arrays of any one shape. At x = 0 it is 0."""
+    """The slope dx of y = max(x, 0), from the slope dy of its output: arrays of any one shape. At x = 0 it is 0.
+
+    dx has the type of dy.
+    """
     ### BEGIN SOLUTION
     return np.where(x > 0, dy, dy.dtype.type(0))
     ### END SOLUTION

@@ -11,13 +11,14 @@ HINTS = {
         "Let one rank, 0, do the arithmetic: the others send it their gradients, and wait for its answer.",
         "Rank 0 begins with a copy of its own gradient and adds what comes from rank 1, 2, ..., in this order. "
         "When does it divide: after every message, or once?",
-        "total = grad.copy(); for r in range(1, comm.size): total += comm.recv(r); total /= comm.size; then send total "
-        "to every r. All others: comm.send(0, grad), and return comm.recv(0).",
+        "Two lives: rank 0 hears every other rank, one after another, divides, and answers each; another rank says one "
+        "thing and hears one thing. Into which array may rank 0 add, if grad must stay as it is?",
     ),
     "bsp_step": (
         "A step of descent is w - rate * gradient. Whose gradient?",
         "All ranks hold the same w, and must hold the same afterwards. So all must use the same gradient.",
-        "Call average_gradients, and return a new array: `w -= ...` would change the caller's weights.",
+        "One call of average_gradients gives every rank the same vector. Then: which way of writing a step makes a new "
+        "array, and which one writes into the caller's weights?",
     ),
 }
 
@@ -45,7 +46,8 @@ def average_gradients(comm, grad: np.ndarray) -> np.ndarray:
 def bsp_step(comm, w: np.ndarray, grad: np.ndarray, rate: float) -> np.ndarray:
     """The weights after one bulk-synchronous step: the step that one worker with all ranks' examples would make.
 
-    w is the same on all ranks, grad is each rank's own. Returns new weights; w and grad must not be changed.
+    w is the same on all ranks, grad is each rank's own. Returns new weights of w's type; w and grad must not be
+    changed.
     """
     ### BEGIN SOLUTION
     return w - rate * average_gradients(comm, grad)

@@ -11,15 +11,15 @@ HINTS = {
         "A server that is twice as fast should keep twice as many numbers. First think of equal speeds: where does "
         "server k begin?",
         "Server k begins where all before it together end: at their share of the speeds, times the length.",
-        "begin = length * before // total, where `before` is the sum of the speeds of servers 0 ... k - 1 (whole "
-        "numbers: nothing is rounded twice). Server k ends where k + 1 begins; the last one ends at length.",
+        "Keep a running sum of the speeds. Multiply by the length first and divide last, in whole numbers: then each "
+        "edge is rounded once. And the end of server k is an edge that you compute anyway.",
     ),
     "push_pull": (
         "Two lives in one function: a rank below N = comm.size - servers is a worker, all others are servers.",
         "A worker first sends all parts (`shard_ranges` says where to cut), then receives all parts; if it waits for "
         "an answer after each part, servers work one after another. A server adds up what its N workers send.",
-        "Worker: send mine[low:high] to rank N + k for every k, then np.concatenate what comes from N, N + 1, ... "
-        "Server: total = sum of comm.recv(r), r = 0 ... N - 1; new = mine - rate * total / N; send new to every r.",
+        "Worker: one loop that only sends, then one that only receives; np.concatenate puts parts together. Server: "
+        "one loop that only receives and adds, one step into a new array, one loop that only sends.",
     ),
 }
 
@@ -45,7 +45,8 @@ def push_pull(comm, mine: np.ndarray, servers: int, rate: float) -> np.ndarray:
     mine: a worker's gradient, whole, or a server's shard of the weights. Workers push each part of the gradient to
     the server that keeps it. A server that has heard all N workers steps, w - rate * mean of the N gradients, and
     sends its new shard to all of them. Returns the new weights: a worker all of them, a server its shard. mine must
-    not be changed. Every worker sends and receives one message per server.
+    not be changed, and the numbers keep their type. Every worker sends and receives one message per server, and pushes
+    all parts before it waits for the first answer, so that servers work at the same time.
     """
     ### BEGIN SOLUTION
     workers = comm.size - servers

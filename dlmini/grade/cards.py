@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import cos, pi, sin
 
+from dlmini.grade.lesson import VISIBLE
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
 
 RIGHT, WRONG, LINE = "#0072b2", "#d55e00", "#555555"  # Okabe and Ito's colours, told apart by everybody
@@ -17,6 +18,11 @@ WORDS = {
     INFRA: "grader failed",
 }
 COLOURS = {PASSED: RIGHT, NOT_DONE: LINE}
+MOST = 1000  # characters of what was printed
+FOLDED = (
+    '<details style="margin:2px 0 2px 15px"><summary style="cursor:pointer">it printed</summary>'
+    '<pre style="margin:4px 0;white-space:pre-wrap">{}</pre></details>'
+)
 
 
 def card(verdict: Verdict, replay: str = "") -> str:
@@ -31,6 +37,8 @@ def card(verdict: Verdict, replay: str = "") -> str:
         drawn = "" if verdict.cells else verdict.picture
         for text in filter(None, (verdict.where, drawn, printed(verdict), replay)):
             parts.append(f'<pre style="margin:4px 0;white-space:pre-wrap">{escape(text)}</pre>')
+    elif printed(verdict):
+        parts.append(FOLDED.format(escape(printed(verdict).partition("\n")[2])))
     style = f"border-left:5px solid {colour};padding:4px 10px;margin:6px 0"
     return f'<div style="{style}">{"".join(parts)}</div>'
 
@@ -39,13 +47,19 @@ def lines(verdict: Verdict, replay: str = "") -> str:
     """The same as text."""
     rows = [f"{SIGNS[verdict.status]} {WORDS[verdict.status]:12} {verdict.sentence}"]
     if verdict.status not in (PASSED, NOT_DONE):
-        said = filter(None, (verdict.detail, verdict.where, verdict.picture, printed(verdict), replay))
-        rows += ["    " + row for text in said for row in text.splitlines()]
+        said = verdict.detail, verdict.where, verdict.picture, printed(verdict), replay
+    else:
+        said = (printed(verdict),)
+    rows += ["    " + row for text in filter(None, said) for row in text.split("\n")]
     return "\n".join(rows)
 
 
 def printed(verdict: Verdict) -> str:
-    return f"it printed:\n{verdict.printed.rstrip()[:1000]}" if verdict.printed.strip() else ""
+    """The beginning of what the program printed. Of a hidden test that was passed nothing: it would tell the input."""
+    said = verdict.printed.strip("\n").rstrip()
+    if not said or (verdict.status == PASSED and verdict.visibility != VISIBLE):
+        return ""
+    return f"it printed:\n{said[:MOST]}{' ...' if len(said) > MOST else ''}"
 
 
 # ---- small pictures, as SVG: which chunks are wrong, and who waits for whom ----

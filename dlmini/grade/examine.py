@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -44,7 +45,7 @@ class Examiner:
             for case in test.drawn(verdict.seed):
                 found = self._tried(test, case)
                 verdict.printed = found.printed
-                judged(test, case, found)
+                judged(test, case, found, self.source)
         except Wrong as error:
             self._fail(verdict, FAILED, str(error), picture=error.picture, cells=error.cells)
         except Stuck as error:
@@ -116,24 +117,39 @@ class Examiner:
         return [{**common, "calls": [case.args] if isinstance(case, Call) else case.args}]
 
 
-def judged(test: Property, case: Case, found: Found) -> None:
+def unchanged(case: Case, left: list, source: str, task: str) -> None:
+    """A case that is repeated must leave its arguments as they were. What a runner says of them is doubted."""
+    if case.repeat == 1:
+        return
+    sent = [[*args, *case.kwargs.values()] for args in ([case.args] if isinstance(case, Call) else case.args)]
+    if equal(sent, left):
+        return
+    world = isinstance(case, World)
+    for place, (before, after) in enumerate(zip(sent, left, strict=False)):
+        for number, pair in enumerate(zip(before, after, strict=False)):
+            if not equal(*pair):
+                name, on = parameter(source, task, number + world), f" (rank {place})" if world else ""
+                raise Wrong(f"Your input was changed: {name} is not what it was before the call{on}. Work on a copy.")
+    raise Wrong("Your input was changed: there are other arguments than before the call.")
+
+
+def parameter(source: str, task: str, number: int) -> str:
+    """What the student calls this argument. Looked up in the text: a judge does not parse what it judges."""
+    head = re.search(rf"^def {task}\(([^()]*)\)", source, re.MULTILINE)
+    plain = re.sub(r"\[[^\[\]]*\]", "", head[1]) if head else ""
+    names = re.findall(r"(?:^|,)\s*(\w+)", plain)
+    return names[number] if number < len(names) else f"argument {number + 1}"
+
+
+def judged(test: Property, case: Case, found: Found, source: str) -> None:
     """Judge an answer. Of a form that no test has foreseen it is wrong, too."""
     try:
-        if case.repeat > 1:
-            untouched(case, found)
+        unchanged(case, found.left, source, test.task)
         test.judge(case, found)
     except Wrong:
         raise
     except Exception as error:
         raise Wrong(f"The answer cannot be read: {type(error).__name__}: {error}"[:500]) from error
-
-
-def untouched(case: Case, found: Found) -> None:
-    """Arguments that must not be changed are after the call what they were before."""
-    for given, left in zip([case.args] if isinstance(case, Call) else case.args, found.left, strict=True):
-        for (name, after), before in zip(left.items(), (*given, *case.kwargs.values()), strict=True):
-            if not equal(before, after):
-                raise Wrong(f"your input was changed: {name:.40} is not what it was before the call. Work on a copy.")
 
 
 def said(case: Case | None, error: Exception) -> str:

@@ -30,9 +30,10 @@ def close(found, truth: np.ndarray, who: str, terms: int = 1, parts: int = 0) ->
 def named(found, truth, who: str, mistakes: Mapping[str, object]) -> None:
     """If this is what a well-known mistake gives, call it by its name. mistakes: sentence -> what it would give.
 
-    If several give the same, any of them may have been made, and all are named.
+    If several give the same, any of them may have been made, and all are named. A mistake that makes no difference
+    here (a stride of 1 ignored) is none.
     """
-    made = [sentence for sentence, wrong in mistakes.items() if alike(found, wrong)]
+    made = [sentence for sentence, wrong in mistakes.items() if alike(found, wrong) and not alike(wrong, truth)]
     if made and not alike(found, truth):
         raise Wrong(f"{who}: {'; or '.join(made)}.")
 
@@ -54,6 +55,13 @@ def same(found, truth: np.ndarray, who: str, parts: int = 0) -> None:
     """Equal to the bit."""
     array(found, truth, who)
     _all(found == truth, found, truth, who, parts)
+
+
+def same_bits(found: np.ndarray, other: np.ndarray, rank: int) -> None:
+    """Rank `rank` holds what rank 0 holds: right up to rounding is not enough where replicas must not drift apart."""
+    if not np.array_equal(found, other):
+        count = int((found != other).sum())
+        raise Wrong(f"rank {rank} and rank 0 differ in the last bits of {count} numbers; all must hold the very same.")
 
 
 def array(found, truth: np.ndarray, who: str) -> None:

@@ -86,6 +86,7 @@ class Found:
     """What came back: of a call `value`, of several `values`; of a world `values` by rank, and the judge's books."""
 
     values: list
+    left: list = field(default_factory=list)  # of a case that is repeated: the arguments, as they are afterwards
     printed: str = ""
     books: Books = field(default_factory=lambda: Books([]))
     seconds: float = 0.0

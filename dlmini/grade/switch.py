@@ -46,7 +46,7 @@ class Switch:
             results = Simulated(world.size, world.on, world.seed).run(self.serve)
         except Deadlock as error:
             waits = [w._replace(where=self.where[w.rank]) for w in error.waits]
-            raise Stuck(sentence(error), picture(waits), waits) from error
+            raise Stuck(f"Deadlock: {sentence(error)}", picture(waits), waits) from error
         except Unreceived as error:
             raise Stuck("Messages were sent that nobody has received.", self._unread(error.messages), []) from error
         except CommError as error:

@@ -3,7 +3,7 @@
 NAME            in the folder's __init__.py: `04_allreduce`, the name of its text, notebook, exercise and solution
 pictures.py     its figures; other files that draw or have widgets stand beside it
 grading.py      what its exercise is tested for: `lesson`
-mistakes.py     what well-known mistakes answer there, a sentence for each; where they are few, grading.py has them
+mistakes.py     what mistakes give that its text speaks of, and how `check` calls them
 recording.py    which runs are recorded of its live experiment: `film`; they lie in recording.jsonl.gz
 all the rest    what it measures: a cell of a notebook is a line or two, the function that it calls is here, and tested
 

@@ -7,11 +7,13 @@ import zipfile
 import pytest
 from grade_course import LESSONS, solution, stub
 
+from dlmini.grade.cards import card, lines
 from dlmini.grade.check import check, cool
 from dlmini.grade.gradescope_bundle import make
-from dlmini.grade.lesson import find_lesson
+from dlmini.grade.lesson import HIDDEN, VISIBLE, find_lesson
 from dlmini.grade.submissions.collect import Submission
 from dlmini.grade.submissions.similarity import similar
+from dlmini.grade.verdict import PASSED, Verdict
 
 
 @pytest.fixture
@@ -55,8 +57,8 @@ def test_a_wrong_chunk_is_drawn(course):
     wrong = solution("04_allreduce").replace("return whole\n", "whole[-1] += 1\n    return whole\n")
     course("04_allreduce", wrong)
     report = check("04.ring_allgather")
-    assert report.verdicts[0].cells == [True, False]
-    assert "0:ok  1:WRONG" in repr(report)
+    assert report.verdicts[0].cells == [True, True, False]
+    assert "0:ok  1:ok  2:WRONG" in repr(report)
     assert "<svg" in report._repr_html_()
 
 
@@ -66,9 +68,60 @@ def test_a_deadlock_is_drawn(course):
     )
     course("04_allreduce", wrong)
     report = check("04.ring_reduce_scatter")
-    assert "rank 0 --> 1" in repr(report)
+    assert "0 --> 2 --> 1 --> 0" in repr(report)
     assert "04_allreduce.py:" in repr(report)
     assert "<svg" in report._repr_html_()
+
+
+def printing(text: str, what: str) -> str:
+    """The exercise with a print at the head of `shard`."""
+    return text.replace("    return rank * n // size", f"    print({what})\n    return rank * n // size")
+
+
+def test_what_a_function_prints_is_shown_also_when_it_passes(course):
+    course("00_meet_the_lab", printing(solution("00_meet_the_lab"), "'<b>n is', n"))
+    report = check("00.shard")
+    assert report
+    assert "it printed:" in repr(report)
+    assert "<b>n is" in repr(report)
+    shown = report._repr_html_()
+    assert "<summary" in shown
+    assert "&lt;b&gt;n is" in shown
+    assert "<b>n is" not in shown
+
+
+def test_much_that_is_printed_is_cut(course):
+    course("00_meet_the_lab", printing(solution("00_meet_the_lab"), "'x' * 100_000"))
+    report = check("00.shard")
+    assert report
+    assert "x ..." in repr(report)
+    assert len(repr(report)) < 2000 * len(report.verdicts)
+    assert len(report._repr_html_()) < 3000 * len(report.verdicts)
+
+
+def test_a_hidden_test_that_passes_does_not_tell_what_was_printed():
+    told = Verdict("shard", "t", PASSED, 1, 1, HIDDEN, "A sentence.", printed="n is 7")
+    assert "n is 7" not in card(told) + lines(told)
+    told.visibility = VISIBLE
+    assert "n is 7" in card(told)
+    assert "n is 7" in lines(told)
+
+
+def test_a_changed_argument_is_named_even_if_a_second_call_gives_the_same(course):
+    behind_a_memo = """
+import numpy as np
+
+known = {}
+
+
+def fit_alpha_beta(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
+    if not known:
+        known[0] = tuple(np.polyfit(sizes.astype(float), seconds, 1)[::-1].tolist())
+        seconds.sort()
+    return known[0]
+"""
+    course("00_meet_the_lab", behind_a_memo)
+    assert "Your input was changed: seconds is not what it was" in repr(check("00.fit_alpha_beta"))
 
 
 def test_a_syntax_error_names_its_line(course):

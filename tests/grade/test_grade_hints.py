@@ -1,5 +1,8 @@
 """Hints: three for each function, read and never run, folded up under a card that has not passed."""
 
+import re
+from difflib import SequenceMatcher
+
 import pytest
 from grade_course import LESSONS, solution, stub
 
@@ -13,6 +16,17 @@ def test_every_function_of_every_exercise_has_three_hints(name):
     given = {"ring_allreduce"}  # whole already: it puts two functions of the student's together
     written = set(find_lesson(name[:2]).tasks()) - given
     assert {task: len(found) for task, found in hints(stub(name)).items()} == dict.fromkeys(written, 3)
+
+
+@pytest.mark.parametrize("name", [name for name in LESSONS])
+def test_the_third_hint_is_not_the_answer(name):
+    """It may name a function of NumPy's or of the student's, but has no piece of the solution's code in it."""
+    for task, (_, _, third) in hints(solution(name)).items():
+        (code,) = re.findall(rf"^def {task}\(.*?### BEGIN SOLUTION(.*?)### END SOLUTION", solution(name), re.M | re.S)
+        hint, code = ("".join(text.split()) for text in (third, code))
+        shared = SequenceMatcher(None, hint, code, autojunk=False).find_longest_match()
+        piece = hint[shared.a : shared.a + shared.size]
+        assert shared.size < 10 or re.fullmatch(r"[\w.]+", piece), f"{task}: {piece}"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_a_changed_argument_is_seen_also_behind_a_memo(held, memo, sandbox):
     lesson = made(Call((HOLDS[held], 5), repeat=2))
     found = verdict(lesson, MEMOS[memo].format(change=CHANGES[held]), sandbox)
     assert found.status == FAILED
-    assert "your input was changed: x" in found.detail
+    assert "Your input was changed: x" in found.detail
     assert verdict(lesson, HONEST, sandbox).status == PASSED
 
 

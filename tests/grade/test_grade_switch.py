@@ -127,15 +127,37 @@ def test_runners_are_clean_after_every_case(benches):
     assert Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0).status == PASSED
 
 
-def test_repeated_calls_get_fresh_arguments_and_must_not_change_them(benches):
-    source = "def program(comm, x):\n    x += 1\n    return x\n"
+def repeated(source, benches, seen, size=1):
     lesson = Lesson("99_switch")
-    case = World(1, [(np.zeros(2),)], repeat=3)
-    lesson.test("program", points=1, cases=lambda coin: [case])(record(seen := []))
-    verdict = Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0)
-    assert "your input was changed: x" in verdict.detail
-    Examiner(lesson, source.replace("x += 1", "x = x + 1"), benches(lesson)).examine(lesson.tests[0], seed=0)
-    assert (seen[0].values[0] == 1).all()
+    case = World(size, [(np.zeros(2),)] * size, repeat=3)
+    lesson.test("program", points=1, cases=lambda coin: [case])(record(seen))
+    return Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0)
+
+
+def test_repeated_calls_get_fresh_arguments(benches):
+    source = "had = []\n\n\ndef program(comm, x):\n    had.append(x)\n    return [x is y for y in had]\n"
+    assert repeated(source, benches, seen := []).status == PASSED
+    assert seen[0].values == [[False, False, True]]
+
+
+@pytest.mark.parametrize("change", ["x += 1", "x[0] = float('nan')", "x.shape = (2, 1)", "x.dtype = 'i8'"])
+def test_a_repeated_call_that_changes_its_arguments_is_told_which_and_where(change, benches):
+    source = f"def program(comm, x):\n    if comm.rank == 2:\n        {change}\n"
+    told = repeated(source, benches, seen := [], size=3)
+    assert told.status == FAILED
+    assert told.detail.startswith("Your input was changed: x is not what it was before the call (rank 2).")
+    assert not seen
+
+
+def test_who_hides_its_arguments_is_not_believed(benches):
+    """The host's frame holds the calls that it will hand back."""
+    for lie in ("[]", "None", "[7]", "[(1, 2, 3)]", "[()]"):
+        source = (
+            "import sys\n\n\ndef program(comm, x):\n    x += 1\n    frame = sys._getframe()\n"
+            "    while 'case' not in frame.f_locals:\n        frame = frame.f_back\n"
+            f"    frame.f_locals['case']['calls'] = {lie}\n"
+        )
+        assert repeated(source, benches, []).status == FAILED
 
 
 def test_the_stub_of_an_exercise_is_not_called_wrong(benches):

@@ -85,7 +85,7 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
 
 
 def answer(pipes: BlockingPipes, case: dict) -> tuple[list, list]:
-    """What the student's function returns, call by call, and what is then in its arguments, by their names.
+    """What the student's function returns, call by call, and what is then in its arguments: the judge looks at both.
 
     A call that is to be repeated gets fresh arguments each time, and its last answer counts.
     """
@@ -100,15 +100,8 @@ def answer(pipes: BlockingPipes, case: dict) -> tuple[list, list]:
             given, words = deepcopy((args, case["kwargs"]))
             value = function(*comm, *given, **words)
         found.append(value)
-        left.append({**dict(zip(names(function, len(comm), len(given)), given, strict=True)), **words})
+        left.append([*given, *words.values()])
     return found, left
-
-
-def names(function, skip: int, count: int) -> list[str]:
-    """What the student calls the arguments; numbers, if that is not to be seen."""
-    code = getattr(function, "__code__", None)
-    known = code.co_varnames[skip : code.co_argcount] if code else ()
-    return [known[i] if i < len(known) else f"argument {i + 1}" for i in range(count)]
 
 
 def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:

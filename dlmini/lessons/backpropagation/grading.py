@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dlmini.grade.expect import array, close, number, same, short
+from dlmini.grade.expect import alike, array, close, named, number, same, short
 from dlmini.grade.lesson import Call, Lesson, Wrong
+from dlmini.lessons.backpropagation.mistakes import (
+    known_gates,
+    known_of_a_layer,
+    known_slopes,
+    not_finite,
+    softmax_slope,
+)
 
 lesson = Lesson("01_backpropagation")
 
@@ -34,8 +41,13 @@ def dense(coin, B: int, n: int, m: int, dtype="f8", whole: bool = True, repeat: 
 
 
 def layers(coin):
-    for _ in range(3):
-        yield dense(coin, *coin.integers(2, 7, 3).tolist())
+    for _ in range(2):
+        yield dense(coin, *(2 + coin.permutation(5)[:3]).tolist())
+    yield dense(coin, 4, 3, 3)
+
+
+def kept_layers(coin):
+    yield dense(coin, 3, 4, 2, "f4", repeat=2)
 
 
 def any_layers(coin):
@@ -49,22 +61,22 @@ def rounded_layers(coin):
 
 def slopes_of_a_layer(case, found, compare, **how) -> None:
     values = several(found.value, 3, "three arrays (dx, dw, db)")
-    for value, truth, name in zip(values, case.truth, ("dx", "dw", "db"), strict=True):
-        if times(len(case.args[0]), value, truth):
-            raise Wrong(f"{name} is the mean over the batch, expected the sum: dy has the 1/B of the loss in it.")
+    if not alike(values, case.truth) and alike(values[1::-1], case.truth[:2]):
+        raise Wrong("dx and dw have changed places: expected (dx, dw, db).")
+    for name, value, truth in zip(("dx", "dw", "db"), values, case.truth, strict=True):
+        named(value, truth, name, known_of_a_layer(name, *case.args, truth))
         compare(value, truth, name, **how)
-
-
-def times(B: int, value, other) -> bool:
-    """Whether the other array is B times this one: somebody took a mean, somebody else a sum."""
-    floats = all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in (value, other))
-    alike = floats and value.shape == other.shape
-    return bool(alike and B > 1 and other.any() and np.allclose(B * value, other, rtol=1e-5, atol=0))
 
 
 @lesson.test("linear_backward", points=1, cases=layers)
 def a_dense_layer_passes_slopes_back(case, found):
     """dx = dy w^T, dw = x^T dy, and db is the sum of dy over the batch."""
+    slopes_of_a_layer(case, found, same)
+
+
+@lesson.test("linear_backward", points=1, cases=kept_layers)
+def a_dense_layer_keeps_types_and_arguments(case, found):
+    """The slopes have the type of the numbers that came in, and x, w and dy stay as they are."""
     slopes_of_a_layer(case, found, same)
 
 
@@ -87,16 +99,32 @@ def gate(coin, shape, dtype="f8", zeros: bool = False, repeat: int = 1) -> Call:
     x, dy = coin.standard_normal(shape).astype(dtype), coin.standard_normal(shape).astype(dtype)
     if zeros:
         x[coin.random(shape) < 0.4] = 0
+    if x.size > 4:  # one of each kind, whatever the coin says
+        x.flat[:5], dy.flat[:5] = (0.0 if zeros else 1.0, 1.0, -1.0, 0.5, -2.0), (1.5, -1.5, 0.5, 2.0, -0.5)
     truth = np.array([g if v > 0 else 0 for v, g in zip(x.flat, dy.flat, strict=True)], dtype).reshape(shape)
     return Call((x, dy), truth=truth, repeat=repeat)
 
 
-@lesson.test(
-    "relu_backward", points=1, cases=lambda coin: (gate(coin, (4, int(coin.integers(2, 9)))) for _ in range(3))
-)
-def slopes_pass_where_the_input_is_positive(case, found):
-    """dx is dy where x > 0, and 0 where x < 0."""
+def through_the_gate(case, found) -> None:
+    named(found.value, case.truth, "dx", known_gates(*case.args))
     same(found.value, case.truth, "dx")
+
+
+def small_gates(coin):
+    yield gate(coin, (4, int(coin.integers(2, 9))))
+    yield gate(coin, (4, int(coin.integers(2, 9))), zeros=True)
+
+
+@lesson.test("relu_backward", points=1, cases=small_gates)
+def slopes_pass_where_the_input_is_positive(case, found):
+    """dx is dy where x > 0, and 0 elsewhere, at x = 0 too."""
+    through_the_gate(case, found)
+
+
+@lesson.test("relu_backward", points=1, cases=lambda coin: [gate(coin, (3, 2, 4), "f4", zeros=True, repeat=2)])
+def a_gate_keeps_types_and_arguments(case, found):
+    """dx has the type of dy, and x and dy stay as they are."""
+    through_the_gate(case, found)
 
 
 def gates(coin):
@@ -107,7 +135,7 @@ def gates(coin):
 @lesson.test("relu_backward", points=1, cases=gates, hidden=True)
 def at_zero_the_slope_is_zero(case, found):
     """At x = 0 nothing passes; any shape and type will do, and the arguments stay as they are."""
-    same(found.value, case.truth, "dx")
+    through_the_gate(case, found)
 
 
 # ---- softmax_cross_entropy: truth in extended precision, by logarithms of sums ----
@@ -131,9 +159,18 @@ def loss_and_slope(case, found) -> None:
     loss, slope = several(found.value, 2, "a pair (loss, slope)")
     truth_loss, truth_slope = case.truth
     relative = 1e-9 if truth_slope.dtype == np.float64 else 1e-5
+    not_finite(case.args[0], case.args[1], loss, slope)
+    confused = "softmax was taken along columns; an example's scores stand in a row"
+    by_columns = softmax_slope(case.args[0].T, case.args[1], along_rows=False)
+    named(slope, truth_slope, "the slope", {confused: by_columns})
+    named(
+        loss,
+        truth_loss,
+        "the loss",
+        {"this is the sum over the batch, expected the mean": truth_loss * len(truth_slope)},
+    )
     number(loss, truth_loss, "the loss", relative)
-    if times(len(case.args[0]), truth_slope, slope):
-        raise Wrong("the slope is p - y, B times too large: the loss is the mean over the batch, so divide by B.")
+    named(slope, truth_slope, "the slope", known_slopes(*case.args, truth_slope))
     array(slope, truth_slope, "the slope")
     close(slope, truth_slope, "the slope", terms=8)
 
@@ -141,6 +178,13 @@ def loss_and_slope(case, found) -> None:
 def small_scores(coin):
     for _ in range(3):
         yield scores(coin, int(coin.integers(2, 6)), int(coin.integers(2, 6)))
+    yield scores(coin, 3, 4, "f4", repeat=2)
+
+
+def any_scores(coin):
+    yield scored(1000 + 3 * coin.standard_normal((4, 3)), coin.integers(0, 3, 4))
+    yield scored(np.array([[1000.0], [0.0], [-1000.0]]) + coin.standard_normal((3, 4)), coin.integers(0, 4, 3))
+    yield scored(np.array([[0.0, -1000.0, 3.0], [2.0, 1.0, 0.0]]), np.array([1, 0]))
 
 
 def large_scores(coin):
@@ -157,11 +201,17 @@ def other_scores(coin):
 
 @lesson.test("softmax_cross_entropy", points=1, cases=small_scores)
 def the_loss_is_the_mean_of_minus_log_p(case, found):
-    """The loss is the mean of -log p[label], and its slope is (p - y) / B."""
+    """The loss is the mean of -log p[label], and its slope is (p - y) / B; type and arguments are kept."""
     loss_and_slope(case, found)
 
 
-@lesson.test("softmax_cross_entropy", points=2, cases=large_scores, hidden=True)
+@lesson.test("softmax_cross_entropy", points=1, cases=any_scores)
+def scores_of_a_thousand_are_no_exception(case, found):
+    """Scores of any size, also 1000 or -1000, give a finite loss, and the right one."""
+    loss_and_slope(case, found)
+
+
+@lesson.test("softmax_cross_entropy", points=1, cases=large_scores, hidden=True)
 def large_scores_do_not_overflow(case, found):
     """Scores of a thousand, positive or negative, alike or apart, give a finite loss, and the right one."""
     loss_and_slope(case, found)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dlmini.grade.expect import close, same, short
+from dlmini.grade.expect import close, named, same, short
 from dlmini.grade.lesson import Call, Lesson, Wrong
+from dlmini.lessons.convolutions.mistakes import (
+    convolved,
+    known_outputs,
+    known_slopes,
+    known_winners,
+    overwritten,
+    windows,
+)
 
 lesson = Lesson("02_convolutions")
 
@@ -22,18 +30,9 @@ def arrays(coin, images, size, kernel, channels, stride, dtype, whole):
     return tuple(a.astype(dtype) for a in made)
 
 
-def windows(y, kernel, stride):
-    """Every output pixel (n, i, j), and the window of x that it sees."""
-    for n, i, j in np.ndindex(y.shape[:3]):
-        yield (n, i, j), (n, slice(i * stride, i * stride + kernel[0]), slice(j * stride, j * stride + kernel[1]))
-
-
 def forward(coin, images, size, kernel, channels, stride=1, dtype="f8", whole=True, repeat=1) -> Call:
-    x, w, b, dy = arrays(coin, images, size, kernel, channels, stride, dtype, whole)
-    y = np.zeros(dy.shape)
-    for pixel, window in windows(y, kernel, stride):
-        y[pixel] = b + np.tensordot(x[window].astype("f8"), w.astype("f8"), 3)
-    return Call((x, w, b, stride), truth=y.astype(dtype), repeat=repeat)
+    x, w, b, _ = arrays(coin, images, size, kernel, channels, stride, dtype, whole)
+    return Call((x, w, b, stride), truth=convolved(x, w, b, stride).astype(dtype), repeat=repeat)
 
 
 def backward(coin, images, size, kernel, channels, stride=1, dtype="f8", whole=True, repeat=1) -> Call:
@@ -49,8 +48,18 @@ def backward(coin, images, size, kernel, channels, stride=1, dtype="f8", whole=T
 def plain(make):
     def cases(coin):
         for _ in range(2):
-            side = int(coin.integers(4, 8))
-            yield make(coin, 2, (side, side), (3, 3), (2, 3))
+            side = int(coin.integers(5, 8))
+            yield make(coin, 2, (side, side + 1), (3, 3), (2, 3))
+
+    return cases
+
+
+def by_two(make):
+    """Windows that move by two pixels, of a type that must be kept; asked twice."""
+
+    def cases(coin):
+        yield make(coin, 2, (7, 9), (3, 3), (2, 3), stride=2)
+        yield make(coin, 2, (8, 5), (3, 3), (2, 3), stride=2, dtype="f4", repeat=2)
 
     return cases
 
@@ -84,10 +93,21 @@ def rounded(make):
     return cases
 
 
+def outputs(case, found) -> None:
+    named(found.value, case.truth, "y", known_outputs(*case.args, case.truth))
+    same(found.value, case.truth, "y")
+
+
 @lesson.test("conv_forward", points=1, cases=plain(forward))
 def each_output_is_its_window_times_the_filter(case, found):
     """With stride 1, y[n, i, j] is the bias plus the window at (i, j) times the filter."""
-    same(found.value, case.truth, "y")
+    outputs(case, found)
+
+
+@lesson.test("conv_forward", points=1, cases=by_two(forward))
+def windows_may_move_by_two(case, found):
+    """With stride 2 the window moves by two pixels; the type of the numbers is kept, and the arguments stay."""
+    outputs(case, found)
 
 
 @lesson.test("conv_forward", points=1, cases=odd(forward), hidden=True)
@@ -113,10 +133,20 @@ def slopes(case, found, compare, **how) -> None:
     if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong(f"found {short(value)}, expected three arrays (dx, dw, db).")
     for mine, truth, name in zip(value, case.truth, ("dx", "dw", "db"), strict=True):
-        compare(mine, truth, name, **how)
+        try:
+            compare(mine, truth, name, **how)
+        except Wrong:
+            named(mine, truth, name, known_slopes(name, *case.args, truth))
+            raise
 
 
-@lesson.test("conv_backward", points=2, cases=plain(backward))
+@lesson.test("conv_backward", points=1, cases=by_two(backward))
+def slopes_of_windows_that_move_by_two(case, found):
+    """With stride 2 slopes go to the pixels of their own windows; type and arguments are kept."""
+    slopes(case, found, same)
+
+
+@lesson.test("conv_backward", points=1, cases=plain(backward))
 def slopes_go_back_through_the_taps_they_came_from(case, found):
     """With stride 1, dx, dw and db are what the chain rule gives, window by window."""
     slopes(case, found, same)
@@ -148,6 +178,9 @@ def pool(coin, images, size, channels, window=2, stride=2, dtype="f8", repeat=1)
     H, W = ((side - window) // stride + 1 for side in size)
     dy = coin.integers(-9, 10, (images, H, W, channels)).astype(dtype)
     which = coin.integers(0, window * window, dy.shape).astype(np.uint8)
+    if stride < window:  # two windows side by side with one winner
+        which[0, 0, 0, 0], which[0, 0, 1, 0] = stride, 0
+        dy[0, 0, 0, 0], dy[0, 0, 1, 0] = 3, 4
     dx = np.zeros((images, *size, channels), dtype)
     for n, i, j, c in np.ndindex(dy.shape):
         row, column = int(which[n, i, j, c]) // window, int(which[n, i, j, c]) % window
@@ -158,6 +191,18 @@ def pool(coin, images, size, channels, window=2, stride=2, dtype="f8", repeat=1)
 def two_by_two(coin):
     for _ in range(2):
         yield pool(coin, 2, (4, 6), int(coin.integers(1, 4)))
+
+
+def threes_by_two(coin):
+    yield pool(coin, 2, (7, 9), 2, window=3, stride=2, dtype="f4", repeat=2)
+
+
+def winners(case, found) -> None:
+    named(found.value, case.truth, "dx", known_winners(*case.args))
+    for wrong in overwritten(*case.args):
+        said = "a slope overwrites another: a pixel that wins several windows gets the sum of their slopes"
+        named(found.value, case.truth, "dx", {said: wrong})
+    same(found.value, case.truth, "dx")
 
 
 def other_windows(coin):
@@ -174,7 +219,13 @@ def overlapping(coin):
 @lesson.test("maxpool_backward", points=1, cases=two_by_two)
 def slopes_go_to_the_winners(case, found):
     """With 2 x 2 windows each slope goes to the cell that `which` names, and all others get 0."""
-    same(found.value, case.truth, "dx")
+    winners(case, found)
+
+
+@lesson.test("maxpool_backward", points=1, cases=threes_by_two)
+def slopes_of_windows_that_overlap_are_added(case, found):
+    """With 3 x 3 windows that move by 2 a pixel may win twice: it gets both slopes. Type and arguments are kept."""
+    winners(case, found)
 
 
 @lesson.test("maxpool_backward", points=1, cases=other_windows, hidden=True)

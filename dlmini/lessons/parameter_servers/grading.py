@@ -9,8 +9,9 @@ from math import floor
 import numpy as np
 
 from dlmini.comm.network import Link, Switch
-from dlmini.grade.expect import same, short
+from dlmini.grade.expect import named, same, short
 from dlmini.grade.lesson import Call, Lesson, World, Wrong
+from dlmini.lessons.parameter_servers.mistakes import known_ranges, known_weights
 from dlmini.sim.cluster import Cluster
 
 lesson = Lesson("05_parameter_servers")
@@ -31,6 +32,13 @@ def divisible(coin):
     for servers in (1, 2, 5):
         yield ranges(servers * int(coin.integers(2, 40)), [1] * servers)
     yield ranges(4 * int(coin.integers(2, 40)), [1, 2, 1])
+
+
+def some_left_over(coin):
+    yield ranges(19, [1] * 10)
+    yield ranges(100, [29, 71])
+    yield ranges(int(coin.integers(50, 500)), [int(coin.integers(5, 9)), 1, int(coin.integers(2, 4))])
+    yield ranges(3, [1] * 5)
 
 
 def left_over(coin):
@@ -57,12 +65,19 @@ def right_ranges(case, found) -> None:
         if not pair or not all(isinstance(edge, int | np.integer) and not isinstance(edge, bool) for edge in part):
             raise Wrong(f"{call}, server {k}: found {short(part)}, expected two whole numbers (low, high).")
         if (int(part[0]), int(part[1])) != truth:
+            named(parts, case.truth, call, known_ranges(*case.args, case.truth))
             raise Wrong(f"{call}, server {k}: found {short(tuple(part))}, expected {truth}.")
 
 
 @lesson.test("shard_ranges", points=1, cases=divisible)
 def parts_in_proportion_to_speed(case, found):
     """Parts follow one another, each as long as the server's share of the speeds."""
+    right_ranges(case, found)
+
+
+@lesson.test("shard_ranges", points=1, cases=some_left_over)
+def every_number_has_one_server(case, found):
+    """If numbers are left over, each edge is rounded down once, and every number still has one server."""
     right_ranges(case, found)
 
 
@@ -95,12 +110,18 @@ def world(coin, workers: int, servers: int, length: int, dtype="f4", repeat: int
 
 
 def few(coin):
-    for workers, servers in ((2, 1), (3, 2), (2, 3)):
+    for workers, servers in ((3, 2), (3, 1), (2, 3)):
         yield world(coin, workers, servers, servers * int(coin.integers(2, 9)))
 
 
 def twice(coin):
     yield world(coin, 3, 2, 2 * int(coin.integers(2, 9)), repeat=2)
+    yield world(coin, 3, 2, 2 * int(coin.integers(2, 9)), "f8", repeat=2)
+
+
+def several(coin):
+    for workers, servers in ((4, 2), (3, 3)):
+        yield world(coin, workers, servers, servers * int(coin.integers(50, 200)))
 
 
 def odd(coin):
@@ -125,25 +146,15 @@ def stepped(case, found) -> None:
     """Workers hold all of the new weights, servers their shard."""
     servers, length = case.args[0][1], len(case.truth)
     workers = case.size - servers
-    if workers > 1 and stepped_by_sum(case, found.values[0], workers):
-        raise Wrong(f"the step is {workers} times too long: against the sum of the gradients, not against their mean.")
     for rank, value in enumerate(found.values):
-        if rank < workers:
-            same(value, case.truth, f"worker {rank} of {workers}", parts=servers)
-        else:
-            k = rank - workers
-            shard = case.truth[k * length // servers : (k + 1) * length // servers]
-            same(value, shard, f"server {k} of {servers}, with {workers} workers")
+        k = rank - workers
+        part = slice(0, length) if k < 0 else slice(k * length // servers, (k + 1) * length // servers)
+        who = f"worker {rank} of {workers}" if k < 0 else f"server {k} of {servers}, with {workers} workers"
+        named(value, case.truth[part], who, {said: w[part] for said, w in known_weights(case, rank, workers).items()})
+        same(value, case.truth[part], who, parts=servers if k < 0 else 0)
 
 
-def stepped_by_sum(case, value, workers: int) -> bool:
-    """Whether somebody forgot to divide by the number of workers."""
-    w = np.concatenate([args[0] for args in case.args[workers:]])
-    too_far = w - workers * (w - case.truth)
-    return isinstance(value, np.ndarray) and np.array_equal(value, too_far) and not np.array_equal(w, case.truth)
-
-
-@lesson.test("push_pull", points=2, cases=few)
+@lesson.test("push_pull", points=1, cases=few)
 def everybody_holds_the_new_weights(case, found):
     """A step against the mean of all workers' gradients: workers return all weights, each server its shard."""
     stepped(case, found)
@@ -151,8 +162,16 @@ def everybody_holds_the_new_weights(case, found):
 
 @lesson.test("push_pull", points=1, cases=twice)
 def what_was_passed_in_is_left_alone(case, found):
-    """Gradients and shards that were passed in are not changed: a second call with them gives the same."""
+    """Gradients and shards that were passed in are not changed, and the numbers keep their type."""
     stepped(case, found)
+
+
+@lesson.test("push_pull", points=1, cases=several)
+def servers_work_side_by_side(case, found):
+    """A worker sends each server its part, once, and pushes all parts before it waits for the first answer."""
+    stepped(case, found)
+    once_each_way(case, found)
+    at_the_same_time(case, found)
 
 
 @lesson.test("push_pull", points=1, cases=odd, hidden=True)
@@ -171,29 +190,41 @@ def late_messages_change_nothing(case, found):
 def each_part_travels_once_each_way(case, found):
     """A worker sends one message to each server, with the part that it keeps, and gets one back."""
     stepped(case, found)
-    servers, nbytes = case.args[0][1], case.truth.nbytes
-    workers = case.size - servers
-    once = 1, nbytes // servers
-    ends = [(worker, workers + k) for worker in range(workers) for k in range(servers)]
-    wanted = {pair: once for a, b in ends for pair in ((a, b), (b, a))}
-    traffic = {pair: tuple(t) for pair, t in found.books.per_pair().items() if t.messages}
-    for pair in sorted(wanted.keys() | traffic.keys()):
-        sent, due = traffic.get(pair, (0, 0)), wanted.get(pair, (0, 0))
-        if sent != due:
-            raise Wrong(
-                f"with {workers} workers and {servers} servers rank {pair[0]} sent {sent[0]} messages, {sent[1]} bytes "
-                f"in all, to rank {pair[1]}; {due[0]} with {due[1]} bytes are due."
-            )
+    once_each_way(case, found)
 
 
 @lesson.test("push_pull", points=1, cases=large, hidden=True)
 def servers_work_at_the_same_time(case, found):
     """Workers push all parts before they wait: 2 alpha + (2 N + K - 1)/K S beta, for K servers, or less."""
     stepped(case, found)
+    at_the_same_time(case, found)
+
+
+def once_each_way(case, found) -> None:
+    servers, nbytes = case.args[0][1], case.truth.nbytes
+    workers, due = case.size - servers, nbytes // servers
+    traffic = {pair: tuple(t) for pair, t in found.books.per_pair().items() if t.messages}
+    for a, b in traffic:
+        if (a < workers) == (b < workers):
+            raise Wrong(f"rank {a} sent to rank {b}: workers talk to servers only, and servers to workers.")
+    for a, b in sorted((a, b) for w in range(workers) for s in range(workers, case.size) for a, b in ((w, s), (s, w))):
+        count, sent = traffic.get((a, b), (0, 0))
+        if count == 1 and sent == nbytes and servers > 1:
+            raise Wrong(
+                f"rank {a} sent the whole vector to rank {b}; only the part that the server keeps has to travel."
+            )
+        if (count, sent) != (1, due):
+            raise Wrong(
+                f"rank {a} sent {count} messages, {sent} bytes in all, to rank {b}; one with {due} bytes is due."
+            )
+
+
+def at_the_same_time(case, found) -> None:
     servers, link = case.args[0][1], case.on.network.link
     workers = case.size - servers
     bound = 2 * link.latency + (2 * workers + servers - 1) / servers * case.truth.nbytes / link.bandwidth
     if found.seconds > bound * (1 + 1e-9):
         raise Wrong(
-            f"it took {found.seconds:.6g} s with {workers} workers and {servers} servers; {bound:.6g} s will do."
+            f"it took {found.seconds:.6g} s with {workers} workers and {servers} servers; {bound:.6g} s will do: "
+            "push all parts before you wait for the first answer, or servers work one after another."
         )

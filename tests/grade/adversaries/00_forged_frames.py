@@ -12,11 +12,11 @@ def attack(*args, **kwargs):
         frame = frame.f_back
     pipes, case = frame.f_locals["pipes"], frame.f_locals["case"]
     for nonce in (b"", b"x" * 8, None, 7):
-        pipes.say(nonce, "answer", [(0, 1)], "")
+        pipes.say(nonce, "answer", [(0, 1)], [], "")
     pipes.say(case["nonce"], "over", 0, 0.0)
     while True:
         said = pipes.hear()
         if said is None:
             return
         if said[0] != "stop":
-            pipes.say(said[0]["nonce"], "answer", [(0, 0)] * len(said[0]["calls"]), "BREACH: state survives a case")
+            pipes.say(said[0]["nonce"], "answer", [(0, 0)] * len(said[0]["calls"]), [], "BREACH: state survives a case")

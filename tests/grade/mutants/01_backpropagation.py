@@ -1,34 +1,104 @@
-"""Wrong answers to exercise 01: (function, what is wrong, this of the solution, that in its place)."""
+"""Wrong answers to exercise 01: (function, what is wrong, this of the solution, that in its place, what check says)."""
 
 LINEAR, RELU, SOFTMAX = "linear_backward", "relu_backward", "softmax_cross_entropy"
 SLOPES = "return dy @ w.T, x.T @ dy, dy.sum(axis=0)"
 GATE = "return np.where(x > 0, dy, dy.dtype.type(0))"
+SHIFT = "shifted = scores - scores.max(axis=1, keepdims=True)"
+LOSS = "(np.log(total[:, 0]) - shifted[rows, labels]).mean()"
+RIGHT = "slope[rows, labels] -= 1"
+
+
+def slopes(dx="dy @ w.T", dw="x.T @ dy", db="dy.sum(axis=0)"):
+    return f"return {dx}, {dw}, {db}"
+
 
 MUTANTS = [
-    (LINEAR, "the mean over the batch", SLOPES, "return dy @ w.T, x.T @ dy / len(x), dy.mean(axis=0)"),
-    (LINEAR, "the bias learns from the first example only", SLOPES, "return dy @ w.T, x.T @ dy, dy[0]"),
-    (LINEAR, "w not transposed", SLOPES, "return dy @ w, x.T @ dy, dy.sum(axis=0)"),
-    (LINEAR, "double precision whatever comes", SLOPES, "return dy @ w.T, x.T @ dy.astype('f8'), dy.sum(axis=0)"),
-    (LINEAR, "the input is changed", SLOPES, "dw = x.T @ dy\n    x *= 2\n    return dy @ w.T, dw, dy.sum(axis=0)"),
-    (RELU, "the gate is open at zero", GATE, "return np.where(x >= 0, dy, dy.dtype.type(0))"),
-    (RELU, "the gate is turned round", GATE, "return np.where(x < 0, dy, dy.dtype.type(0))"),
-    (RELU, "slopes, not inputs, go through the ReLU", GATE, "return np.where(dy > 0, dy, dy.dtype.type(0))"),
-    (RELU, "the slope of the output is forgotten", GATE, "return (x > 0).astype(dy.dtype)"),
+    (
+        LINEAR,
+        "dw is a mean over the batch",
+        SLOPES,
+        slopes(dw="x.T @ dy / len(x)"),
+        "dw: this is the mean over the batch",
+    ),
+    (
+        LINEAR,
+        "db is a mean over the batch",
+        SLOPES,
+        slopes(db="dy.mean(axis=0)"),
+        "db: this is the mean over the batch",
+    ),
+    (LINEAR, "the bias learns from one example only", SLOPES, slopes(db="dy[0]"), "this is the slope of one example"),
+    (LINEAR, "the bias does not learn", SLOPES, slopes(db="0 * dy[0]"), "the biases' slope is forgotten"),
+    (LINEAR, "rows and columns confused in db", SLOPES, slopes(db="dy.sum(axis=1)"), "this is a sum over the outputs"),
+    (
+        LINEAR,
+        "w not transposed, where its shape allows it",
+        SLOPES,
+        slopes(dx="dy @ (w if w.shape[0] == w.shape[1] else w.T)"),
+        "w was not transposed",
+    ),
+    (LINEAR, "dw transposed", SLOPES, slopes(dw="dy.T @ x"), "dw: it is transposed"),
+    (
+        LINEAR,
+        "dx and dw exchanged",
+        SLOPES,
+        "return x.T @ dy, dy @ w.T, dy.sum(axis=0)",
+        "dx and dw have changed places",
+    ),
+    (
+        LINEAR,
+        "double precision whatever comes",
+        SLOPES,
+        slopes(dw="x.T @ dy.astype('f8')"),
+        "dw: the array holds float64",
+    ),
+    (
+        LINEAR,
+        "the input is changed",
+        SLOPES,
+        "dw = x.T @ dy\n    x *= 2\n    return dy @ w.T, dw, dy.sum(axis=0)",
+        "Your input was changed: x",
+    ),
+    (LINEAR, "db is a matrix of one row where there is one example", SLOPES, slopes(db="dy.sum(axis=0).squeeze()")),
+    (LINEAR, "the last of many examples is forgotten", SLOPES, slopes(dw="x[:30].T @ dy[:30]")),
+    (RELU, "the gate is open at zero", GATE, GATE.replace("x > 0", "x >= 0"), "the gate is open at x = 0"),
+    (RELU, "the gate is forgotten", GATE, "return dy.copy()", "the gate is forgotten"),
+    (RELU, "the gate is turned round", GATE, GATE.replace("x > 0", "x < 0"), "the gate is turned round"),
+    (RELU, "slopes, not inputs, go through the ReLU", GATE, GATE.replace("x > 0", "dy > 0"), "the sign of dy"),
+    (RELU, "the slope of the output is forgotten", GATE, "return (x > 0).astype(dy.dtype)", "multiplies it by dy"),
+    (RELU, "the way forward", GATE, "return np.maximum(x, dy.dtype.type(0))", "the way forward"),
+    (RELU, "zeros are written into dy", GATE, "dy[x <= 0] = 0; return dy", "Your input was changed: dy"),
+    (RELU, "double precision whatever comes", GATE, "return np.where(x > 0, dy, np.float64(0))", "holds float64"),
+    (RELU, "half a slope at zero", GATE, "return dy * ((x > 0) + (x == 0) / 2).astype(dy.dtype)"),
+    (RELU, "a slope leaks through", GATE, "return np.where(x > 0, dy, dy.dtype.type(0.01) * dy)"),
     (
         RELU,
-        "zeros are made of the input",
+        "matrices only",
         GATE,
-        "dx = np.where(x > 0, dy, dy.dtype.type(0))\n    x *= -1\n    return dx",
+        "return np.stack([np.where(a > 0, g, g.dtype.type(0)) for a, g in zip(x, dy)]).reshape(len(x), -1)",
     ),
-    (SOFTMAX, "nothing is subtracted", "scores - scores.max(axis=1, keepdims=True)", "scores - 0"),
-    (SOFTMAX, "one maximum for all examples", "scores - scores.max(axis=1, keepdims=True)", "scores - scores.max()"),
-    (SOFTMAX, "the slope is of the sum", "slope /= len(labels)", "slope /= 1"),
-    (SOFTMAX, "the loss is the sum", "shifted[rows, labels]).mean()", "shifted[rows, labels]).sum()"),
-    (SOFTMAX, "the right class is pushed down", "slope[rows, labels] -= 1", "slope[rows, labels] += 1"),
+    (SOFTMAX, "nothing is subtracted", SHIFT, "shifted = scores - 0", "exp of a large score overflows"),
+    (SOFTMAX, "one maximum for all examples", SHIFT, "shifted = scores - scores.max()", "each row's own largest score"),
     (
         SOFTMAX,
         "the logarithm of a vanished probability",
-        "(np.log(total[:, 0]) - shifted[rows, labels]).mean()",
+        LOSS,
         "-np.log((raised / total)[rows, labels]).mean()",
+        "log 0",
     ),
+    (SOFTMAX, "the loss is the sum", LOSS, LOSS.replace("mean", "sum"), "the loss: this is the sum over the batch"),
+    (SOFTMAX, "the slope is of the sum", "slope /= len(labels)", "slope /= 1", "B times too large"),
+    (SOFTMAX, "the right class is pushed down", RIGHT, RIGHT.replace("-=", "+="), "y was added"),
+    (SOFTMAX, "uphill", "return float(loss), slope", "return float(loss), -slope", "this is y - p"),
+    (SOFTMAX, "the slope is p", RIGHT, "pass", "this is p: 1 is still to be subtracted"),
+    (
+        SOFTMAX,
+        "rows and columns confused",
+        "    raised = np.exp(shifted)\n    total = raised.sum(axis=1, keepdims=True)\n",
+        "    raised = np.exp(scores - scores.max(axis=0))\n    total = raised.sum(axis=0) + 0 * raised[:, :1]\n",
+        "softmax was taken along columns",
+    ),
+    (SOFTMAX, "scores are shifted in place", SHIFT, f"{SHIFT}; scores[:] = shifted", "Your input was changed: scores"),
+    (SOFTMAX, "probabilities are cut off", LOSS, "-np.log(np.maximum(1e-30, (raised / total)[rows, labels])).mean()"),
+    (SOFTMAX, "one label in a batch of one is a number", "rows = np", "labels = np.squeeze(labels); rows = np"),
 ]

@@ -32,7 +32,7 @@ MUTANTS = [
         "the clocks are sorted in place",
         AHEAD,
         "mine = clocks[worker]\n    clocks.sort()\n    return mine - clocks[0] <= bound",
-        "your input was changed: clocks",
+        "Your input was changed: clocks",
     ),
     (
         SERVER,
@@ -59,7 +59,7 @@ MUTANTS = [
         "the step is made in the caller's weights",
         f"return {STEP}",
         "w -= rate / max(1, staleness) * push; return w, version + 1",
-        "your input was changed: w",
+        "Your input was changed: w",
     ),
     (
         REPLICA,
@@ -97,7 +97,7 @@ MUTANTS = [
         "steps are collected in the caller's array",
         LEARN,
         "unsent += step; w, message = w - step, None",
-        "your input was changed: unsent",
+        "Your input was changed: unsent",
     ),
     (REPLICA, "the message is emptied with what it was made of", RESET, "message = unsent; unsent *= 0"),
 ]

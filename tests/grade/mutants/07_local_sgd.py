@@ -20,7 +20,7 @@ MUTANTS = [
         "mine -= w.dtype.type(rate) * gradient(w, batch, wanted)",
         "every gradient is taken at the weights of the beginning",
     ),
-    (ROUND, "its input is changed", "mine = w.copy()", "mine = w", "your input was changed: w"),
+    (ROUND, "its input is changed", "mine = w.copy()", "mine = w", "Your input was changed: w"),
     (
         ROUND,
         "averages after every step",
@@ -63,7 +63,7 @@ MUTANTS = [
         "the caller's velocity is changed",
         VELOCITY,
         "velocity *= momentum\n    v = velocity + delta",
-        "your input was changed: velocity",
+        "Your input was changed: velocity",
     ),
     (OUTER, "begins at the mean", RETURN, "return mean - rate * (delta + momentum * v), v", "step begins at the mean"),
     (OUTER, "the rate inside the velocity", VELOCITY, "v = momentum * velocity + rate * delta"),

@@ -101,7 +101,7 @@ MUTANTS = [
     ),
     (PARTNERS, "a worker alone divides by 0", "if size == 1:", "if size == 0:", "a worker alone: ZeroDivisionError"),
     (PARTNERS, "two workers never meet", "if size == 1:", "if size <= 2:"),
-    (STEP, "its input is changed", OWN, "mixed = x; mixed *= x.dtype.type(K[r, r])", "your input was changed: x"),
+    (STEP, "its input is changed", OWN, "mixed = x; mixed *= x.dtype.type(K[r, r])", "Your input was changed: x"),
     (
         STEP,
         "rows and columns exchanged",

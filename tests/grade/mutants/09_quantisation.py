@@ -32,7 +32,7 @@ MUTANTS = [
         "the update is scaled in place",
         ROUNDED,
         "u *= levels / m\n    return np.rint(u).astype(np.int8), m",
-        "your input was changed: u",
+        "Your input was changed: u",
     ),
     (QUANTIZE, "whole numbers as floats", ROUNDED, "return np.rint(levels * (u / m)), m", "expected int8"),
     (QUANTIZE, "one level too many", ROUNDED, "return np.rint((levels + 1) * (u / m)).clip(-127, 127).astype('i1'), m"),

@@ -108,7 +108,7 @@ MUTANTS = [
         "the update is used as memory",
         REMEMBER,
         "update += self.unsaid\n        self.unsaid = update",
-        "your input was changed: updates",
+        "Your input was changed: updates",
     ),
     (
         MEMORY,
