@@ -82,7 +82,7 @@ def grade_folder(
 
     given: the exercise as handed out, which does not count as similarity.
     """
-    submissions = collect(root, lesson.name)
+    submissions = collect(root, lesson.name, lesson.tasks())
     told = begun(len(submissions) * len(lesson.tests)) if begun else None
     journal = Journal(out / "journal.jsonl", terms_of(lesson, seed), resume)
     try:

@@ -2,7 +2,8 @@
 
 A proxy is an ordinary program of the simulator. It asks its rank's process what to do next, does it (send, receive,
 compute) in virtual time, and replies. So order, counts, bytes and seconds are the judge's, and a deadlock is found at
-once and explained by the lines of the student's file.
+once and explained by the lines of the student's file. Collectives, where a test allows them, are done here as well: of
+the other side only messages between two ranks, with a program's own tags, are taken.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import re
 from collections import Counter, defaultdict
 
-from dlmini.comm.channels import TAGS, name_of
+from dlmini.comm.channels import ANY, TAGS, name_of
 from dlmini.comm.errors import CommError, Deadlock, Unreceived
 from dlmini.grade.lesson import Found, World
 from dlmini.grade.runner.ending import Raised, ending
@@ -69,31 +70,40 @@ class Switch:
 
     # ---- requests ----
 
-    def send(self, comm, runner, dest, channel, message, where) -> None:
-        self._note(comm, where)
-        line = comm.ledger.line(self._rank(dest), self._channel(channel))
-        self.sent_at[comm.rank, dest, channel].append(self.where[comm.rank])
+    def send(self, comm, runner, ranks, dest, tag, message, where) -> None:
+        part = self._part(comm, ranks, where)
+        dest, tag = self._rank(dest, part), self._tag(tag)
+        self.sent_at[comm.rank, self._in_world(ranks, dest), part.context + tag].append(self.where[comm.rank])
+        line = comm.ledger.line(self._in_world(ranks, dest), part.context + tag)
         before = line[1]
-        comm._send(dest, message, channel)
-        self.messages, self.traffic = self.messages + 1, self.traffic + line[1] - before
-        if self.messages > self.limits.messages or self.traffic > self.limits.traffic:
-            runner.hopeless = True
-            raise Lost(f"more than {self.limits.messages} messages or {self.limits.traffic} bytes were sent.")
+        part._send(dest, message, tag)
+        self._count(runner, 1, line[1] - before)
 
-    def recv(self, comm, runner, source, channel, where) -> None:
-        self._note(comm, where)
-        message = comm._recv(self._rank(source), self._channel(channel))
-        runner.say("got", comm.now(), message)
+    def recv(self, comm, runner, ranks, source, tag, where) -> None:
+        part = self._part(comm, ranks, where)
+        runner.say("got", part._recv(self._rank(source, part), self._tag(tag)))
 
-    def recv_any(self, comm, runner, channel, where) -> None:
-        self._note(comm, where)
-        source, message = comm._recv_any(self._channel(channel))
-        runner.say("got", comm.now(), source, message)
+    def recv_any(self, comm, runner, ranks, tag, where) -> None:
+        runner.say("got", self._part(comm, ranks, where)._recv_any(self._tag(tag)))
 
-    def poll(self, comm, runner, source, channel, where) -> None:
-        self._note(comm, where)
-        found = comm._poll(source if source == -1 else self._rank(source), self._channel(channel))
-        runner.say("got", comm.now(), found)
+    def poll(self, comm, runner, ranks, source, tag, where) -> None:
+        part = self._part(comm, ranks, where)
+        source = source if type(source) is int and source == ANY else self._rank(source, part)
+        runner.say("got", part._poll(source, self._tag(tag)))
+
+    def together(self, comm, runner, ranks, verb, args, where) -> None:
+        """A collective of the library, done here: what an exercise asks for is not to be had on the other side."""
+        if verb not in COLLECTIVES:
+            raise ValueError(f"there is no collective {verb!r:.100}")
+        self._allow(f"comm's own {verb}")
+        part, before = self._part(comm, ranks, where), comm.ledger.total()
+        try:
+            found = getattr(part, verb)(*args)
+        except (TypeError, ValueError) as error:
+            raise Raised("raised", f"{type(error).__name__}: {error}", self.where[comm.rank], rank=comm.rank) from error
+        messages, nbytes = comm.ledger.total()
+        self._count(runner, 1 + messages - before[0], nbytes - before[1])
+        runner.say("got", found)
 
     def compute(self, comm, runner, label, flops) -> None:
         if not (isinstance(flops, float) and math.isfinite(flops) and flops >= 0):
@@ -101,31 +111,42 @@ class Switch:
         self.work[str(label)[:100]] += 1
         comm.compute(str(label)[:100], None, flops=flops)
 
-    def sum(self, comm, runner, nbytes) -> None:
-        comm._charge_sum(min(max(int(nbytes), 0), self.limits.traffic))
-
-    def now(self, comm, runner) -> None:
+    def now(self, comm, runner, ranks, where) -> None:
         runner.say("got", comm.now())
 
     # ---- doubts ----
 
-    def _rank(self, rank) -> int:
-        if type(rank) is int and 0 <= rank < self.world.size:
+    def _part(self, comm, ranks, where):
+        """The communicator that is meant: the world's, or a group's."""
+        self.where[comm.rank] = str(where)[:200]
+        if ranks is None:
+            return comm
+        self._allow("a group of ranks")
+        return comm.group([self._rank(rank, comm) for rank in ranks])
+
+    def _allow(self, what: str) -> None:
+        if not self.collectives:
+            raise Raised("raised", f"This exercise is to be done with send and recv alone; it called {what}.")
+
+    def _count(self, runner, messages: int, nbytes: int) -> None:
+        self.messages, self.traffic = self.messages + messages, self.traffic + nbytes
+        if self.messages > self.limits.messages or self.traffic > self.limits.traffic:
+            runner.hopeless = True
+            raise Lost(f"more than {self.limits.messages} messages or {self.limits.traffic} bytes were sent.")
+
+    def _rank(self, rank, part) -> int:
+        if type(rank) is int and 0 <= rank < part.size:
             return rank
         raise ValueError(f"there is no rank {rank!r}")
 
-    def _channel(self, channel) -> int:
-        if type(channel) is not int:
-            raise TypeError(f"{channel!r} is no channel")
-        if not self.collectives and channel not in TAGS:
-            raise Raised(
-                "raised",
-                f"This exercise is to be done with send and recv alone; it called comm's own {name_of(channel)}.",
-            )
-        return channel
+    def _in_world(self, ranks, rank: int) -> int:
+        return rank if ranks is None else ranks[rank]
 
-    def _note(self, comm, where) -> None:
-        self.where[comm.rank] = str(where)[:200]
+    def _tag(self, tag) -> int:
+        """A program's own; those of the library's collectives are never taken from outside."""
+        if type(tag) is int and tag in TAGS:
+            return tag
+        raise ValueError(f"{tag!r:.100} is no tag")
 
     def _unread(self, letters) -> str:
         """Unread messages of a lane are its last ones, as they come in the order of sending."""
@@ -139,7 +160,8 @@ class Switch:
         return "\n".join(rows[:20])
 
 
-VERBS = {name: getattr(Switch, name) for name in ("send", "recv", "recv_any", "poll", "compute", "sum", "now")}
+VERBS = {name: getattr(Switch, name) for name in ("send", "recv", "recv_any", "poll", "together", "compute", "now")}
+COLLECTIVES = ("barrier", "bcast", "gather", "allgather", "allreduce", "reduce_scatter")
 
 
 def sentence(error: Exception) -> str:

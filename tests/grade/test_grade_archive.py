@@ -182,7 +182,7 @@ def test_of_a_notebook_definitions_count_and_what_is_only_run_does_not():
     cells = [
         {"cell_type": "markdown", "source": ["def not_code(): pass"]},
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import numpy as np\n", "check('04.x')\n"]},
-        {"cell_type": "code", "source": "@decorated\ndef f(x):\n    !ls\n    return x\n\nf(1 / 0)\nN = 3"},
+        {"cell_type": "code", "source": "@decorated\ndef f(x):\n    !ls\n    return np.abs(x) + N\n\nf(1 / 0)\nN = 3"},
     ]
     text = text_of(json.dumps({"cells": cells}).encode(), "04_allreduce.ipynb")
     assert "import numpy as np" in text

@@ -135,7 +135,7 @@ def test_a_folder_of_other_terms_is_not_resumed(tmp_path):
 
 def test_the_graders_own_failure_is_no_grade_and_is_tried_again(tmp_path, monkeypatch):
     class Dead(Bwrap):
-        def command(self):
+        def command(self, limits):
             return [sys.executable, "-c", "raise SystemExit('no sandbox today')"]
 
     ann = [Submission("ann", solution(LESSON.name))]

@@ -18,7 +18,7 @@ def test_every_function_of_every_exercise_has_three_hints(name):
     assert {task: len(found) for task, found in hints(stub(name)).items()} == dict.fromkeys(written, 3)
 
 
-@pytest.mark.parametrize("name", [name for name in LESSONS])
+@pytest.mark.parametrize("name", LESSONS)
 def test_the_third_hint_is_not_the_answer(name):
     """It may name a function of NumPy's or of the student's, but has no piece of the solution's code in it."""
     for task, (_, _, third) in hints(solution(name)).items():

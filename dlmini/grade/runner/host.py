@@ -3,7 +3,8 @@
 The process itself (the *host*) never runs the student's code. For each case it forks a child, which does, talks to the
 judge over the same two pipes, answers, and ends; then the host ends whatever the child has left behind, and only then
 tells the judge, by a pipe that no child has, that the case is over. So no case can change the next one, and nothing but
-the case's own input is there to be found: no tests, no expected values.
+the case's own input is there to be found: no tests, no expected values, and nothing of the library that could do what
+an exercise asks for: what this file imports, and what that imports, is all there is of it.
 
 Where processes cannot be forked, the host itself runs one case and then ends.
 """
@@ -18,9 +19,10 @@ from copy import deepcopy
 
 import numpy as np  # the child needs it, and a fork gets it for nothing
 
+from dlmini.grade.runner.imports import Absent, shut
 from dlmini.grade.runner.pipes import BlockingPipes
 from dlmini.grade.runner.remote_comm import RemoteComm
-from dlmini.grade.runner.student_module import load, quiet
+from dlmini.grade.runner.student_module import asked_for, load, quiet
 from dlmini.grade.sandbox.child_processes import adopt, be_private, die_with_parent, end_children, outlast
 from dlmini.grade.sandbox.landlock import confine
 from dlmini.grade.sandbox.limits import Limits, bind, bind_time
@@ -74,7 +76,7 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         bind_time(limits)
         output = quiet()
         try:
-            found = "answer", *answer(pipes, case)
+            found = "answer", *answer(pipes, limits, case)
         except BaseException as error:
             found = "raised", *described(error, case["name"])
         pipes.say(case["nonce"], *found, output())
@@ -84,22 +86,20 @@ def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
         os._exit(0)
 
 
-def answer(pipes: BlockingPipes, case: dict) -> tuple[list, list]:
+def answer(pipes: BlockingPipes, limits: Limits, case: dict) -> tuple[list, list]:
     """What the student's function returns, call by call, and what is then in its arguments: the judge looks at both.
 
     A call that is to be repeated gets fresh arguments each time, and its last answer counts.
     """
-    module = load(case["source"], case["name"])
-    function = getattr(module, case["function"], None)
-    if not callable(function):
-        raise NameError(f"{case['name']} has no function {case['function']}")
+    shut(limits.packages)
+    function = asked_for(load(case["source"], case["name"], limits.packages), case["function"])
     comm = () if case["world"] is None else (communicator(pipes, case),)
     found, left = [], []
     for args in case["calls"]:
         for _ in range(case["repeat"]):
             given, words = deepcopy((args, case["kwargs"]))
             value = function(*comm, *given, **words)
-        found.append(value)
+        found.append(value._used() if isinstance(value, Absent) else value)
         left.append([*given, *words.values()])
     return found, left
 
@@ -115,7 +115,7 @@ def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:
         reply = pipes.hear()
         if reply is None or reply[0] == "stop":
             os._exit(0)
-        return reply[1:]
+        return reply[1]
 
     return RemoteComm(*case["world"], ask, tell, case["name"])
 

@@ -31,7 +31,7 @@ class RunnerProcess:
         self.nonce, self.over, self.hopeless, self.ready = b"", True, False, False
         try:
             self.process = subprocess.Popen(
-                sandbox.command(),
+                sandbox.command(limits),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -1,7 +1,8 @@
 """The communicator of a rank whose switch and clock are somewhere else: with the judge.
 
 Every verb becomes a request; the judge's simulator does it and answers with the rank's clock. Nothing is booked here:
-what a program can reach, it can change, so the books are kept where it cannot.
+what a program can reach, it can change, so the books are kept where it cannot. Collectives are the judge's work, too:
+here is nothing that could add up a vector over ranks, so nothing that could be called behind the judge's back.
 """
 
 from __future__ import annotations
@@ -10,68 +11,135 @@ import linecache
 import sys
 from operator import index
 
-from dlmini.comm.base import Comm
-from dlmini.events import Event
+import numpy as np
+
+ANY = -1  # as a source: whoever comes first
 
 
-class RemoteComm(Comm):
-    """`ask(verb, *rest)` sends a request and waits for the reply; `tell` only sends."""
+class RemoteComm:
+    """What `dlmini.Comm` is to a program. `ask(verb, *rest)` sends a request and waits; `tell` only sends.
 
-    __slots__ = ("_ask", "_clock", "_mine", "_stale", "_tell_judge")
+    ranks: None for the world; of a group, its ranks in the world.
+    """
 
-    def __init__(self, rank: int, size: int, ask, tell, mine: str):
-        super().__init__(rank, size)
+    life = 0
+
+    def __init__(self, rank: int, size: int, ask, tell, mine: str, ranks: list[int] | None = None):
+        self.rank, self.size, self._ranks = rank, size, ranks
         self._ask, self._tell_judge, self._mine = ask, tell, mine
-        self._clock, self._stale = 0.0, True
+
+    # ---- one to one ----
+
+    def send(self, dest: int, message, tag: int = 0) -> None:
+        self._tell_judge("send", self._ranks, self._checked(dest, "send to"), _tag(tag), message, self._where())
+
+    def recv(self, source: int, tag: int = 0):
+        return self._asked("recv", self._checked(source, "receive from"), _tag(tag))
+
+    def recv_any(self, tag: int = 0) -> tuple[int, object]:
+        return self._asked("recv_any", _tag(tag))
+
+    def poll(self, source: int = ANY, tag: int = 0) -> bool:
+        if type(source) is not int or source != ANY:
+            source = self._checked(source, "poll")
+        return self._asked("poll", source, _tag(tag))
+
+    # ---- time and work ----
 
     def now(self) -> float:
-        if self._stale:
-            self._asked("now")
-        return self._clock
+        return self._asked("now")
 
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         result = fn(*args) if fn is not None else None
-        self._charge(label, flops)
+        self._tell_judge("compute", str(label), float(flops))
         return result
 
-    def emit(self, event: Event) -> None:
+    def emit(self, event) -> None:
         """The judge does not listen."""
 
-    def _send(self, dest: int, message, channel: int) -> None:
-        self._stale = True
-        self._tell_judge("send", index(dest), channel, message, self._where())
+    # ---- all together: done by the judge, where the test allows it ----
 
-    def _recv(self, source: int, channel: int):
-        return self._asked("recv", index(source), channel, self._where())[0]
+    def barrier(self) -> None:
+        self._together("barrier")
 
-    def _recv_any(self, channel: int) -> tuple[int, object]:
-        return tuple(self._asked("recv_any", channel, self._where()))
+    def bcast(self, x=None, root: int = 0):
+        return self._together("bcast", x, self._checked(root, "broadcast from"))
 
-    def _poll(self, source: int, channel: int) -> bool:
-        return self._asked("poll", index(source), channel, self._where())[0]
+    def gather(self, x, root: int = 0) -> list | None:
+        return self._together("gather", x, self._checked(root, "gather at"))
 
-    def _charge(self, label: str, flops: float) -> None:
-        self._stale = True
-        self._tell_judge("compute", str(label), float(flops))
+    def allgather(self, x, how=None) -> list:
+        return self._together("allgather", x, how=how)
 
-    def _charge_sum(self, nbytes: int) -> None:
-        self._stale = True
-        self._tell_judge("sum", int(nbytes))
+    def allreduce(self, x: np.ndarray, how=None, wait: bool = True):
+        found = self._together("allreduce", _summable(x), how=how)
+        return found if wait else Waited(found)
 
-    def _add(self, store, lo: int, hi: int, part) -> None:
-        store.add(lo, hi, part)
-        self._charge_sum(getattr(part, "nbytes", 0))
+    def reduce_scatter(self, x: np.ndarray, how=None) -> np.ndarray:
+        return self._together("reduce_scatter", _summable(x), how=how)
 
-    def _asked(self, *request) -> list:
-        self._clock, *found = self._ask(*request)
-        self._stale = False
-        return found
+    def group(self, ranks) -> RemoteComm:
+        """Some ranks, renumbered in the given order; its messages never meet those of the whole."""
+        places = [self._checked(rank, "group with") for rank in ranks]
+        if len(set(places)) < len(places) or self.rank not in places:
+            raise ValueError(f"a group names each of its ranks once, rank {self.rank} among them, not {places}")
+        world = places if self._ranks is None else [self._ranks[place] for place in places]
+        return RemoteComm(places.index(self.rank), len(places), self._ask, self._tell_judge, self._mine, world)
+
+    # ---- requests ----
+
+    def _together(self, verb: str, *args, how=None):
+        if how is not None:
+            raise ValueError(f"in a check comm.{verb} is called without a schedule: leave {how!r} out")
+        return self._asked("together", verb, list(args))
+
+    def _asked(self, verb: str, *rest):
+        return self._ask(verb, self._ranks, *rest, self._where())
+
+    def _checked(self, rank: int, what: str) -> int:
+        rank = _whole(rank, f"the rank to {what}")
+        if 0 <= rank < self.size:
+            return rank
+        raise ValueError(f"rank {self.rank} wants to {what} rank {rank}, but the ranks are 0 ... {self.size - 1}")
 
     def _where(self) -> str:
         """The line of the student's file that called, for the diagnosis."""
-        frame = sys._getframe(2)
+        frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != self._mine:
             frame = frame.f_back
         if frame is None:
             return self._mine
         return f"{self._mine}:{frame.f_lineno}: {linecache.getline(self._mine, frame.f_lineno).strip()}"
+
+
+class Waited:
+    """A sum that was to be waited for later; here it is there already."""
+
+    def __init__(self, found: np.ndarray):
+        self._found = found
+
+    def start(self) -> Waited:
+        return self
+
+    def wait(self) -> np.ndarray:
+        return self._found
+
+
+def _tag(tag: int) -> int:
+    whole = _whole(tag, "a tag")
+    if 0 <= whole < 2**31:
+        return whole
+    raise ValueError(f"tag {whole} is outside 0 ... 2^31 - 1 (negative tags belong to the collectives)")
+
+
+def _whole(value: int, what: str) -> int:
+    if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
+        raise TypeError(f"{what} is {value!r:.60}; it must be a whole number")
+    return index(value)
+
+
+def _summable(x: np.ndarray) -> np.ndarray:
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iufc":
+        return x
+    found = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+    raise TypeError(f"only arrays of numbers can be summed over ranks, not {found}; wrap a number as np.array([x])")

@@ -1,10 +1,10 @@
 """Levels of containment, strongest first, and which one this machine offers.
 
-bwrap    namespaces by bubblewrap: no network, a read-only file system that shows the interpreter and the library and
-         nothing else (no tests, no submissions), processes that end with their host. Under root each runner has its own
-         user id.
+bwrap    namespaces by bubblewrap: no network, a read-only file system that shows the interpreter and NumPy and
+         nothing else (no tests, no submissions, no library), processes that end with their host. Under root each
+         runner has its own user id.
 rlimit   the kernel's limits on time, memory, processes and files; where it also offers namespaces and Landlock, and
-         Linux today does, no network, no writing, and no reading but of interpreter and library.
+         Linux today does, no network, no writing, and no reading but of interpreter and NumPy.
 none     a time limit and nothing else (Windows).
 """
 
@@ -20,7 +20,18 @@ from functools import cache
 from pathlib import Path
 
 from dlmini.grade.sandbox.limits import Limits
-from dlmini.grade.sandbox.visible_files import HIDDEN, PATH, SYSTEM, above, passable, readable, shown
+from dlmini.grade.sandbox.visible_files import (
+    PATH,
+    SYSTEM,
+    above,
+    covered,
+    interpreter,
+    packages_of,
+    passable,
+    readable,
+    runner_files,
+    shown,
+)
 
 BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner.host import main; main()"
 ARGV = [sys.executable, "-I", "-B", "-c", BOOT]
@@ -43,17 +54,21 @@ class Bwrap:
     name = "bwrap"
     warning = ""
 
-    def command(self) -> list[str]:
+    def command(self, limits: Limits) -> list[str]:
         """As root the mounts are made by root and the runner then drops to a user id of its own."""
-        seen = [p for p in dict.fromkeys([*SYSTEM, *shown()]) if Path(p).exists()]
+        seen = [p for p in dict.fromkeys([*SYSTEM, *interpreter()]) if Path(p).exists()]
+        inner = [*packages_of(limits.packages), *runner_files()]
         users = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if is_root() else ["--unshare-user"]
         spaces = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         return [
             *("bwrap", "--die-with-parent", "--new-session", "--as-pid-1", *spaces, "--cap-drop", "ALL", *users),
             *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(SPACE), "--tmpfs", "/tmp"),
-            *(word for folder in above(seen) for word in ("--perms", "0755", "--dir", folder)),
+            *(word for folder in above([*seen, *map(str, covered())]) for word in ("--perms", "0755", "--dir", folder)),
             *(word for path in seen for word in ("--ro-bind", path, path)),
-            *("--tmpfs", str(HIDDEN), "--remount-ro", str(HIDDEN)),
+            *(word for place in covered() for word in ("--perms", "0755", "--tmpfs", str(place))),
+            *(word for folder in inside(covered(), inner) for word in ("--perms", "0755", "--dir", folder)),
+            *(word for path in inner for word in ("--ro-bind", path, path)),
+            *(word for place in covered() for word in ("--remount-ro", str(place))),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", *ARGV),
         ]
 
@@ -71,14 +86,14 @@ class Rlimit:
         "Install bubblewrap (apt install bubblewrap), or grade as a user who owns nothing."
     )
 
-    def command(self) -> list[str]:
+    def command(self, limits: Limits) -> list[str]:
         return list(ARGV)
 
     def settings(self, limits: Limits) -> dict:
         """Root lets a runner drop to a user id of its own, unless the interpreter lies where others may not go."""
-        uid = next(_uids) if is_root() and all(map(passable, shown())) else None
+        uid = next(_uids) if is_root() and all(map(passable, shown(limits.packages))) else None
         processes = limits.processes + (mine() if uid is None else 0)
-        return settings(limits, processes, uid, unshare=True) | readable()
+        return settings(limits, processes, uid, unshare=True) | readable(limits.packages)
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,7 @@ class Bare:
     name = "none"
     warning = "this system offers no limits: only a time limit holds. Grade only what you trust, or grade on Linux."
 
-    def command(self) -> list[str]:
+    def command(self, limits: Limits) -> list[str]:
         return list(ARGV)
 
     def settings(self, limits: Limits) -> dict:
@@ -124,8 +139,13 @@ def works() -> bool:
     """Does bubblewrap start a Python here?"""
     if not shutil.which("bwrap"):
         return False
-    command = [*Bwrap().command()[: -len(ARGV)], sys.executable, "-I", "-c", "pass"]
+    command = [*Bwrap().command(Limits())[: -len(ARGV)], sys.executable, "-I", "-c", "pass"]
     return not subprocess.run(command, capture_output=True, timeout=60, env=ENVIRONMENT).returncode
+
+
+def inside(places: tuple[Path, ...], paths: list[str]) -> list[str]:
+    """Folders on the way to these paths that lie in one of the places, which are empty at first."""
+    return [folder for folder in above(paths) if set(places) & set(Path(folder).parents)]
 
 
 def is_root() -> bool:

@@ -17,6 +17,7 @@ class Limits:
     file: int = 1 << 20  # bytes of a file, and of what is printed
     messages: int = 20_000  # of a case, all ranks together
     traffic: int = 256 << 20  # bytes of these
+    packages: tuple[str, ...] = ("numpy",)  # that may be imported, beside the standard library
 
     def as_dict(self) -> dict:
         return asdict(self)

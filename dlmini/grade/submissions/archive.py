@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 COUNT, SIZE, NESTED = 20_000, 256 << 20, 2  # members of an archive; bytes out of it; archives inside archives
-MEMBER = 4 << 20  # bytes of one member: what is larger is no program
+MEMBER = 32 << 20  # bytes of one member: what is larger is neither program nor notebook
 
 
 class Unsafe(ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,22 +35,22 @@ class Submission:
         return (plain or "submission") + tail
 
 
-def collect(root: Path, stem: str) -> list[Submission]:
-    """All submissions for the exercise `stem` (04_allreduce) under a folder or zip, by name."""
+def collect(root: Path, stem: str, tasks: Iterable[str] = ()) -> list[Submission]:
+    """All submissions for the exercise `stem` (04_allreduce) under a folder or zip, by name. tasks: its functions."""
     if not root.exists():
         raise FileNotFoundError(f"{root} does not exist; name a folder or a zip of submissions")
     found = stripped(entries(root), stem)
     if not found:
         raise ValueError(f"{root} holds no submissions")
     if any(len(e.path) == 1 and e.path[0] in wanted(stem) for e in found):
-        return [pick(root.stem if root.is_file() else root.resolve().name, found, stem)]
+        return [pick(root.stem if root.is_file() else root.resolve().name, found, stem, tasks)]
     names, groups = gradescope_names(found), {}
     for entry in found:
         if len(entry.path) > 1:
             groups.setdefault(entry.path[0], []).append(Entry(entry.path[1:], entry.read))
         elif entry.path[0].endswith(PROGRAMS):
             groups.setdefault(entry.path[0].rpartition(".")[0], []).append(entry)
-    return [pick(names.get(g, MOODLE.sub("", g)), files, stem) for g, files in sorted(groups.items())]
+    return [pick(names.get(g, MOODLE.sub("", g)), files, stem, tasks) for g, files in sorted(groups.items())]
 
 
 def wanted(stem: str) -> tuple[str, str]:
@@ -63,7 +64,7 @@ def stripped(found: list[Entry], stem: str) -> list[Entry]:
     return found
 
 
-def pick(name: str, files: list[Entry], stem: str) -> Submission:
+def pick(name: str, files: list[Entry], stem: str, tasks: Iterable[str] = ()) -> Submission:
     """The one file that counts: by its name, nearest to the top; or the only program there is."""
     for entry in files:
         if entry.path[-1] == "unsafe archive":
@@ -74,17 +75,17 @@ def pick(name: str, files: list[Entry], stem: str) -> Submission:
     for word in wanted(stem):
         for entry in files:
             if entry.path[-1].lower() == word:
-                return read(name, entry)
+                return read(name, entry, stem, tasks)
     programs = [e for e in files if e.path[-1].endswith(PROGRAMS)]
     if len(programs) == 1:
-        return read(name, programs[0])
+        return read(name, programs[0], stem, tasks)
     seen = ", ".join("/".join(e.path) for e in files[:5]) or "nothing"
     return Submission(name, None, f"{stem}.py was not found; the submission holds {seen}.")
 
 
-def read(name: str, entry: Entry) -> Submission:
+def read(name: str, entry: Entry, stem: str, tasks: Iterable[str] = ()) -> Submission:
     try:
-        return Submission(name, text_of(entry.read(), entry.path[-1]))
+        return Submission(name, text_of(entry.read(), entry.path[-1], tasks, stem))
     except (Unreadable, OSError) as error:
         return Submission(name, None, str(error))
 

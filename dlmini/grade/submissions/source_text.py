@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 import io
-import json
-import re
 import tokenize
+from collections.abc import Iterable
+
+from dlmini.grade.submissions.notebook import program
 
 MOST = 1 << 20  # bytes of a file that anybody has written by hand
-KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+PICTURES = 32 << 20  # bytes of a notebook, whose outputs may be pictures
 
 
 class Unreadable(ValueError):
     """A file that is no program: a sentence for the student."""
 
 
-def text_of(data: bytes, name: str) -> str:
-    """Python source with plain line ends. Byte-order marks, CRLF and declared encodings are understood."""
-    if len(data) > MOST:
-        raise Unreadable(f"{name} has {len(data)} bytes; a program of more than {MOST} is not read.")
-    if name.endswith(".ipynb"):
-        return notebook(data, name)
+def text_of(data: bytes, name: str, tasks: Iterable[str] = (), stem: str = "") -> str:
+    """Python source with plain line ends. Byte-order marks, CRLF and declared encodings are understood.
+
+    tasks: of a notebook these functions are wanted, and what they need; stem: of the exercise, if not that of `name`.
+    """
+    book = name.lower().endswith(".ipynb")
+    if len(data) > (most := PICTURES if book else MOST):
+        raise Unreadable(f"{name} has {len(data)} bytes; a program of more than {most} is not read.")
+    if book:
+        return _program(data, name, tasks, stem)
     try:
         text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else _decoded(data)
     except (UnicodeError, SyntaxError, LookupError) as error:
@@ -31,37 +35,13 @@ def text_of(data: bytes, name: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _program(data: bytes, name: str, tasks: Iterable[str], stem: str) -> str:
+    try:
+        return program(data, stem or name.rpartition(".")[0], tasks)
+    except ValueError as error:
+        raise Unreadable(f"{name} cannot be read as a notebook: {error}") from error
+
+
 def _decoded(data: bytes) -> str:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return data.decode(encoding)
-
-
-def notebook(data: bytes, name: str) -> str:
-    """Imports, definitions and assignments of its code cells; what is only run (plots, checks, magics) is left out."""
-    try:
-        cells = json.loads(data.decode("utf-8-sig"))["cells"]
-        code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-    except (UnicodeError, ValueError, KeyError, TypeError) as error:
-        raise Unreadable(f"{name} is no notebook: {error}") from error
-    return "\n\n".join(map(definitions, code)) + "\n"
-
-
-def definitions(cell: str) -> str:
-    """The definitions of a cell, as written; of a cell that does not parse everything, so that the error is seen."""
-    for text in (cell, without_magics(cell)):
-        try:
-            body, lines = ast.parse(text).body, text.splitlines()
-        except SyntaxError:
-            continue
-        return "\n".join("\n".join(lines[first(node) - 1 : node.end_lineno]) for node in body if isinstance(node, KEPT))
-    return cell
-
-
-def without_magics(cell: str) -> str:
-    """IPython's own lines, which begin with %, ! or ?, do nothing here."""
-    return re.sub(r"^(\s*)[%!?].*$", r"\1pass", cell, flags=re.MULTILINE)
-
-
-def first(node: ast.stmt) -> int:
-    """The line where a definition begins, its decorators included."""
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])

@@ -7,9 +7,12 @@ fake = types.ModuleType("__main__")
 fake.main = fake.host = fake.child = lambda *args, **kwargs: None
 sys.modules["__main__"] = sys.modules["dlmini.grade.runner.host"] = sys.modules["dlmini.grade.runner.values"] = fake
 
-import dlmini.grade.runner.pipes  # noqa: E402
-
-dlmini.grade.runner.pipes.frame = lambda value: b"passed"
+frame = sys._getframe()
+while frame is not None:
+    for name in ("frame", "described", "Limits", "_write"):
+        if name in frame.f_globals:
+            frame.f_globals[name] = lambda *args, **kwargs: b"passed"
+    frame = frame.f_back
 
 
 def attack(*args, **kwargs):

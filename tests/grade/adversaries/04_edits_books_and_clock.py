@@ -1,5 +1,7 @@
 """Sends far too much, then changes what is kept on this side: the ledger, the phases, the clock. Costs are counted."""
 
+import contextlib
+
 
 def attack(comm, x, *rest):
     total = x.copy()
@@ -12,8 +14,9 @@ def attack(comm, x, *rest):
             total += comm.recv(other)
             comm.recv(other)
             comm.recv(other)
-    comm.ledger.lines.clear()
-    comm.phases.waiting = comm.phases.communication = 0.0
-    comm._clock, comm._stale = 0.0, False
+    with contextlib.suppress(AttributeError):
+        comm.ledger.lines.clear()
+        comm.phases.waiting = comm.phases.communication = 0.0
+    comm.clock = comm._clock = comm.size = 0
     type(comm).now = lambda self: 0.0
     return total

@@ -2,6 +2,7 @@
 
 
 def attack(comm, x, *rest):
-    for verb in ("send", "recv", "eval", "__class__", "serve", "run"):
+    for verb in ("send", "recv", "together", "eval", "__class__", "serve", "run"):
         comm._tell_judge(verb, 10**6, -(2**70), x, "nowhere", "and more")
+        comm._tell_judge(verb, [0, 10**6], "__class__", [x], "nowhere")
     return x
