@@ -118,19 +118,18 @@ class Examiner:
 
 
 def unchanged(case: Case, left: list, source: str, task: str) -> None:
-    """A case that is repeated must leave its arguments as they were. What a runner says of them is doubted."""
+    """A case that is repeated must leave its arguments as they were, each time. What a runner says is doubted."""
     if case.repeat == 1:
         return
-    sent = [[*args, *case.kwargs.values()] for args in ([case.args] if isinstance(case, Call) else case.args)]
-    if equal(sent, left):
-        return
-    world = isinstance(case, World)
-    for place, (before, after) in enumerate(zip(sent, left, strict=False)):
-        for number, pair in enumerate(zip(before, after, strict=False)):
-            if not equal(*pair):
-                name, on = parameter(source, task, number + world), f" (rank {place})" if world else ""
-                raise Wrong(f"Your input was changed: {name} is not what it was before the call{on}. Work on a copy.")
-    raise Wrong("Your input was changed: there are other arguments than before the call.")
+    world, sent = isinstance(case, World), [case.args] if isinstance(case, Call) else case.args
+    for place, (args, times) in enumerate(zip(sent, left, strict=True)):
+        before = [*args, *case.kwargs.values()]
+        if equal([before] * case.repeat, times):
+            continue
+        changed = [n for after in times for n, pair in enumerate(zip(before, after, strict=False)) if not equal(*pair)]
+        name = parameter(source, task, changed[0] + world) if changed else "what came back"
+        on = f" (rank {place})" if world else ""
+        raise Wrong(f"Your input was changed: {name} is not what it was before the call{on}. Work on a copy.")
 
 
 def parameter(source: str, task: str, number: int) -> str:

@@ -86,12 +86,11 @@ class Found:
     """What came back: of a call `value`, of several `values`; of a world `values` by rank, and the judge's books."""
 
     values: list
-    left: list = field(default_factory=list)  # of a case that is repeated: the arguments, as they are afterwards
     printed: str = ""
     books: Books = field(default_factory=lambda: Books([]))
     seconds: float = 0.0
     work: dict[str, int] = field(default_factory=dict)  # how often each label of `compute` was charged
-    left: list = field(default_factory=list)  # arguments after the call, by name, for each of `values`
+    left: list = field(default_factory=list)  # the arguments after the call, for each of `values`
 
     @property
     def value(self):

@@ -96,11 +96,11 @@ def answer(pipes: BlockingPipes, limits: Limits, case: dict) -> tuple[list, list
     comm = () if case["world"] is None else (communicator(pipes, case),)
     found, left = [], []
     for args in case["calls"]:
-        for _ in range(case["repeat"]):
-            given, words = deepcopy((args, case["kwargs"]))
+        calls = [deepcopy((args, case["kwargs"])) for _ in range(case["repeat"])]
+        for given, words in calls:
             value = function(*comm, *given, **words)
         found.append(value._used() if isinstance(value, Absent) else value)
-        left.append([*given, *words.values()])
+        left.append([[*given, *words.values()] for given, words in calls])
     return found, left
 
 
