@@ -44,10 +44,10 @@ def kept(name: str, folder: Path | None = None) -> Kept | None:
         found = json.loads((folder_of(folder) / f"{name}.json").read_text(encoding="utf-8"))
         asked = found["question"]
         asked = question(name, asked["text"], asked["unit"], asked["between"], asked["of"] or None)
-        guess, first = (None if found[part] is None else found[part] for part in ("guess", "first"))
-        if first is not None:
-            first = asked.accept(first[0]), asked.accept(first[1])
-        return Kept(asked, None if guess is None else asked.accept(guess), first, real(found["when"], "when"))
+        guess, first = found["guess"], found["first"]
+        guess = None if guess is None else asked.accept(guess)
+        first = None if first is None else (asked.accept(first[0]), asked.accept(first[1]))
+        return Kept(asked, guess, first, real(found["when"], "when"))
     except (*DAMAGED, RecursionError):
         return None
 

@@ -36,7 +36,8 @@ def guess(name: str, question, unit: str = "", between=None, of=None):
     """Ask for a guess; or, with neither `between` nor `of`, give one: guess("07.accuracy_lost", 5).
 
     name: lesson and name, unique in the lesson. between: the least and the most that a number may be; if the least is
-    above 0, the guess is judged by its ratio. of: the answers to choose from.
+    above 0, the guess is judged by its ratio; between whole numbers the slider moves by whole numbers. of: the answers
+    to choose from.
     """
     if between is None and of is None:
         return given_by_hand(name, question)

@@ -56,17 +56,23 @@ class Ask(ipywidgets.VBox):
         least, most = self.asked.between
         look = {"readout": False, "continuous_update": False, "layout": {"width": "16em"}}
         if self.asked.by_ratio and most / least >= WIDE:
-            return ipywidgets.FloatLogSlider(value=least, base=10, min=log10(least), max=log10(most), step=0.01, **look)
-        counts = all(isinstance(edge, int) for edge in (least, most)) and most - least <= 200
-        step = 1 if counts else (most - least) / 200
+            return ipywidgets.FloatLogSlider(value=least, base=10, min=log10(least), max=log10(most), step=0.05, **look)
+        whole = all(isinstance(edge, int) for edge in (least, most)) and most - least <= 200
+        step = 1 if whole else (most - least) / 200
         return ipywidgets.FloatSlider(value=least, min=least, max=most, step=step, **look)
 
     def slid(self, value: float) -> None:
-        """What is slid stands in the box, with two digits: a hand is no more exact."""
-        if not self.following:
-            self.box.value = f"{float(f'{value:.2g}'):.12g}"
+        """What is slid stands in the box, with two digits: a hand is no more exact. The slider stays where it is."""
+        if self.following:
+            return
+        self.following = True
+        self.box.value = f"{float(f'{value:.2g}'):.12g}"
+        self.following = False
+        self.say(self.give(self.asked, float(self.box.value)))
 
     def typed(self, words: str) -> None:
+        if self.following:
+            return
         try:
             answer = float(words) if words.strip() else None
             self.say(self.give(self.asked, answer))

@@ -125,6 +125,20 @@ def test_an_untouched_widget_is_no_guess_and_a_touched_one_is(work):
     assert see("07.a", 10).guess is None
 
 
+@pytest.mark.parametrize("between", [(-1.0, 1.0), (0, 4), (0, 1000), (0.1, 1000), (1e-12, 0.1), (1, 1_000_000)])
+def test_a_hand_gets_from_one_end_of_the_slider_to_the_other_in_small_steps(between):
+    """As the arrow keys do it: each step is another guess, and the slider stays where the hand has put it."""
+    asked = guess("07.a", "Where?", between=between)
+    logarithmic = between[0] > 0
+    places, found = (2 if between == (0, 4) else 20), []
+    for k in range(1, places + 1):
+        low = asked.slider.min + k * asked.slider.step
+        asked.slider.value = asked.slider.base**low if logarithmic else low
+        found.append(see("07.a", 1).guess)
+        assert asked.slider.value == pytest.approx(asked.slider.base**low if logarithmic else low)
+    assert found == sorted(set(found))
+
+
 def test_a_cell_that_is_run_again_shows_the_guess_that_stands():
     guess("07.a", "Which?", of=("ring", "tree")).answers[0].value = "tree"
     assert guess("07.a", "Which?", of=("ring", "tree")).answers[0].value == "tree"
