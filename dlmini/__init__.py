@@ -32,7 +32,9 @@ _ROOMS = {
     "run": "train",
     "outcome": "Outcome",
     "course.check": "check",
-    "show": "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card",
+    "show": (
+        "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card guess see"
+    ),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 

@@ -354,6 +354,14 @@ ROWS = {
         "measured_value": VALUE,
         "tolerance": real(0.1, least=0, infinite=True),
     },
+    "guess": {
+        "name": only("07.a"),
+        "question": text("How many?"),
+        "unit": text("points"),
+        "between": Argument((0, 30), lambda x: x == [1, 2] if isinstance(x, list) else False),
+        "of": only(None),
+    },
+    "see": {"name": only("07.b"), "measured": Argument(1.0, lambda x: isinstance(x, str) or VALUE.fine(x))},
 }
 
 
@@ -378,6 +386,7 @@ ONLY_REFUSE = {
 }
 # An argument by another name: what a sentence may say instead.
 ALSO_CALLED = {
+    "between": ("answer to",),
     "x": ("batch",),
     "y": ("label",),
     "w": ("vector",),

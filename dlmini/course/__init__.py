@@ -5,4 +5,6 @@ notebook.py   a lesson's text becomes a notebook         lessons.py    which les
 build.py      all notebooks and exercises at once        strip.py      a solution becomes an exercise
 progress.py   what a student's own checks have said      warm_up.py    compile and read from disk what lessons need
 jupyter.py    a JupyterLab with settings of its own      serve.py      its process, which ends with its parent
+guesses.py    what a guess is, and how close it was      guess_record.py  a student's guesses, kept
+work.py       the student's own folder
 """

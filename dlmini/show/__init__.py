@@ -15,6 +15,7 @@ _FILES = {
     "waits": "wait_graph",
     "rings": "ring_animation film_strip",
     "laws": "law_card",
+    "guess_cards": "guess see",
     "dashboards": "dashboard",
 }
 _HOME = {name: file for file, names in _FILES.items() for name in names.split()}

@@ -63,6 +63,8 @@ def output(left) -> str:
 def displayed(data) -> str:
     """The best of what an output offers to paper: a widget's picture, a card, a figure, text."""
     still = next((picture(kind, data[kind]) for kind in IMAGES if kind in data), "")
+    if WIDGET in data and "text/html" in data:
+        return f'<div class="card">{data["text/html"]}</div>'  # a question: paper has room for the answer
     if WIDGET in data:
         return still + LIVE.format(STILL if still else "")
     if "<script" in data.get("text/html", ""):

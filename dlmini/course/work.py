@@ -1,0 +1,23 @@
+"""A student's own folder: where the exercises are, and where the course keeps what is for the student's eyes only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def work_folder(here: Path | None = None) -> Path:
+    """DLMINI_WORK, or the nearest folder upwards with `exercises/` in it, or the current one."""
+    if "DLMINI_WORK" in os.environ:
+        return Path(os.environ["DLMINI_WORK"])
+    here = (here or Path.cwd()).resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / "exercises").is_dir()), here)
+
+
+def private(folder: Path) -> Path:
+    """`.dlmini` in it, made if need be; git does not see it."""
+    place = folder / ".dlmini"
+    place.mkdir(parents=True, exist_ok=True)
+    if not (place / ".gitignore").exists():
+        (place / ".gitignore").write_text("*\n", encoding="utf-8")
+    return place
