@@ -22,7 +22,7 @@ from dlmini.jit import kernel
 ENVELOPE = 8 * (spot.END - spot.ENVELOPE)  # bytes
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def least_head(board, first, readers):
     """How far the slowest reader of a ring buffer is."""
     least = load(board, first + spot.LINE)
@@ -31,7 +31,7 @@ def least_head(board, first, readers):
     return least
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def free_cell(board, cells, first):
     """The first cell, from `first` on and around, that everybody has read; NOTHING if there is none."""
     count = cells.size // spot.KNOWN
@@ -44,19 +44,19 @@ def free_cell(board, cells, first):
     return spot.NOTHING
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def word_at(end):
     """Where in the board the word lies at which this end is."""
     return (end[spot.DATA] + end[spot.POSITION] % end[spot.CAPACITY]) >> 3
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put(board, end, word):
     board[word_at(end)] = word
     end[spot.POSITION] += 8
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_bytes(board, end, data, at, count):
     """data[at:][:count] into the ring, and on to the next whole word."""
     memory, capacity = board.view(np.uint8), end[spot.CAPACITY]
@@ -68,7 +68,7 @@ def put_bytes(board, end, data, at, count):
     end[spot.POSITION] += (count + 7) & ~7
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_in_cell(board, habits, end, cells, cell, data, at, count):
     """data[at:][:count] into the cell, its number into the ring."""
     here = habits[spot.SLABS] + (habits[spot.RANK] * habits[spot.CELLS] + cell) * spot.CELL
@@ -79,14 +79,14 @@ def put_in_cell(board, habits, end, cells, cell, data, at, count):
     cells[known + spot.RING], cells[known + spot.SHARED] = end[spot.WORDS], end[spot.READERS]
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def room_of(board, end):
     """How many bytes the ring has room for."""
     head = least_head(board, end[spot.WORDS], end[spot.READERS])
     return end[spot.CAPACITY] - (end[spot.POSITION] - head)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def announce(board, habits, end):
     publish(board, habits, end[spot.WORDS] + spot.TAIL, end[spot.POSITION], end[spot.PEER], spot.NOTHING)
 
@@ -128,7 +128,7 @@ def post(board, habits, end, cells, low, high, sent, header, payload, first, las
     return write(board, habits, end, cells, data, header - header)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def open_letter(board, end):
     """Read the next envelope, if one is there."""
     if load(board, end[spot.WORDS] + spot.TAIL) == end[spot.POSITION]:
@@ -140,14 +140,14 @@ def open_letter(board, end):
     return True
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def tell(board, habits, end):
     """Let the writer know how far I am."""
     end[spot.TOLD] = end[spot.POSITION]
     publish(board, habits, end[spot.HEAD], end[spot.TOLD], end[spot.PEER], end[spot.WORDS] + spot.WANTED)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def get_bytes(board, end, out, count):
     """The next bytes of the ring into out."""
     memory, capacity = board.view(np.uint8), end[spot.CAPACITY]
@@ -160,7 +160,7 @@ def get_bytes(board, end, out, count):
     end[spot.DONE] += count
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def get_from_cell(board, habits, end, out, word):
     """What the word says out of its sender's cell, which then is free."""
     cell, count = (word >> spot.PLACE) - 1, word & ((1 << spot.PLACE) - 1)
