@@ -71,14 +71,19 @@ def _cache_class():
     from numba.core.caching import FunctionCache
 
     class ForgivingCache(FunctionCache):
-        """Numba's cache, except that a damaged entry is compiled again and an unwritable one is skipped."""
+        """Numba's cache, except that a damaged entry is compiled again and an unwritable one is skipped.
+
+        Two processes that compile one function for different types at the same time may give both the same number, and
+        then one finds the other's code under its own name: what was loaded must be for the types that were asked for.
+        """
 
         def load_overload(self, sig, target_context):
             try:
-                return super().load_overload(sig, target_context)
+                found = super().load_overload(sig, target_context)
             except Exception:
                 self._forget()
                 return None
+            return found if found is None or found.signature.args == tuple(sig) else None
 
         def save_overload(self, sig, data):
             try:
