@@ -11,6 +11,7 @@ compiled anew, and one warning says so.
 
 import hashlib
 import os
+import tempfile
 import threading
 import warnings
 from functools import cache
@@ -54,6 +55,16 @@ def cache_root() -> Path:
 def cache_dir(file: str) -> Path:
     """Where code compiled from `file`, as it is now, lives."""
     return cache_root() / fingerprint(tuple(sources(Path(file).resolve())))
+
+
+def can_keep() -> bool:
+    """Whether what is compiled now will be found again."""
+    try:
+        cache_root().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_root()):
+            return True
+    except OSError:
+        return False
 
 
 @cache
@@ -126,7 +137,8 @@ def kernel(fn=None, *, exact=False, inline=False):
     """Compile `fn` on its first call; in debug mode leave it the plain Python function that it is.
 
     With `inline` it is a part of kernels: copied into each of its callers before these are compiled, and not compiled
-    by itself unless Python calls it. That saves about a tenth of a second for each function with few callers.
+    by itself unless Python calls it; a caller's `exact` holds for it. That saves a tenth of a second for each function
+    with few callers.
     Sums may be reordered and products fused with additions, unless `exact`: then each operation rounds as NumPy's does.
     NaN and infinity always keep their meaning: a diverged run must be seen, not optimised away.
     """
