@@ -121,11 +121,11 @@ def listing() -> None:
 def warm_up(only: Annotated[list[str] | None, typer.Argument(help="such as networks; all by default")] = None) -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
     from dlmini import jit, words
-    from dlmini.course.warm_up import stages
+    from dlmini.course.warm_up import prepared, stages
 
     start, known = time.perf_counter(), stages()
-    for name in only or known:
-        prepare = words.choose("stage", name, known)
-        with console.status(f"preparing {name}"):
-            prepare()
+    todo = {name: words.choose("stage", name, known) for name in only or known}
+    with console.status("preparing") as status:
+        for name in prepared(todo):
+            status.update(f"prepared {name}")
     say(f"kernels are ready in {jit.cache_root()} after {time.perf_counter() - start:.1f} s")

@@ -127,7 +127,7 @@ def test_after_warming_up_no_kernel_file_is_cold():
 
 
 def test_in_a_new_cache_every_kernel_file_is_cold(tmp_path):
-    code = "from dlmini.course import warm; print(*warm.cold())"
+    code = "from dlmini.course import warm_up as warm; print(*warm.cold())"
     env = {**os.environ, "DLMINI_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
     assert {name.split("/")[0] for name in done.stdout.split()} == set(warm.ROOMS), done.stderr

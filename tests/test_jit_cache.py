@@ -52,6 +52,32 @@ def test_a_damaged_cache_is_compiled_anew_and_mended(filled, kind):
     assert use(filled)[:4] == ["0.5", "1", "0", "0"]
 
 
+TWO_TYPES = """
+import numpy as np
+from dlmini.compression.kernels.halves import add_dense
+for kind in (np.float32, np.float64):
+    out = np.zeros(4, kind)
+    add_dense(np.arange(4, dtype=kind), kind(2), out)
+    assert out.tolist() == [0, 2, 4, 6], out
+print(sum(add_dense.stats.cache_hits.values()))
+"""
+
+
+def test_code_that_was_kept_under_the_name_of_other_types_is_not_run(tmp_path):
+    """Two processes that compile one function for different types at once may leave this behind."""
+
+    def hits() -> int:
+        env = {**os.environ, "DLMINI_CACHE": str(tmp_path), "DLMINI_KERNELS": "numba"}
+        return int(subprocess.run([sys.executable, "-c", TWO_TYPES], env=env, capture_output=True, check=True).stdout)
+
+    assert (hits(), hits()) == (0, 2)
+    one, other = sorted(tmp_path.rglob("*.nbc"))
+    was = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(was)
+    assert (hits(), hits()) == (0, 2)
+
+
 def test_an_unwritable_cache_costs_one_warning_and_nothing_else(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder is wanted")

@@ -75,19 +75,17 @@ def found() -> Path:
 
 def warm_up() -> None:
     """Compile, or load, whatever lessons need; with a bar, since the first time takes long."""
-    from dlmini.course.warm_up import cold, stages
+    from dlmini.course.warm_up import cold, prepared, stages
 
     todo = stages()
     if cold() and len(todo) > 1:
-        say("Compiling the kernels, this one time: a minute or two.")
+        say("Compiling the kernels, this one time: ten seconds or twenty.")
     progress = display()
     progress.disable = not console.is_terminal
     with progress:
-        bar = progress.add_task("", total=len(todo))
-        for name, stage in todo.items():
-            progress.update(bar, description=f"warming up: {name}")
-            stage()
-            progress.advance(bar)
+        bar = progress.add_task("warming up", total=len(todo))
+        for name in prepared(todo):
+            progress.update(bar, description=f"warmed up: {name}", advance=1)
 
 
 def require(name: str) -> None:

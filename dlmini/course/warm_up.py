@@ -1,6 +1,6 @@
 """What makes the first minute of a lesson quick, done before it.
 
-Compiled kernels on disk    the one that counts: compiling all of them takes a minute or two, loading them one second
+Compiled kernels on disk    the one that counts: compiling all of them takes some ten seconds, loading them one
 Files read once             a kernel imports some thousand files; from the system's cache that takes a second, not many
 Fonts listed                matplotlib makes its list once, several seconds
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,8 +21,10 @@ import numpy as np
 
 from dlmini import jit
 from dlmini.course.folder import HOUSE
+from dlmini.course.parallel_compile import compiled_in_parallel
 
 ROOMS = ("nn", "optim", "compression", "comm", "sim")
+COMPILING = ("networks", "workers", "compression", "simulator", "optimisers")  # the longest first: cores end together
 IMPORTED = ("ipykernel.kernelapp", "matplotlib.pyplot", "ipywidgets", "anywidget")
 
 
@@ -31,6 +33,17 @@ def stages() -> dict[str, Callable[[], None]]:
     compiled = {"networks": networks, "optimisers": optimisers, "compression": compression, "workers": workers}
     compiled |= {"simulator": simulator}
     return {**(compiled if jit.mode() == "numba" else {}), "notebooks": notebooks}
+
+
+def prepared(todo: dict[str, Callable[[], None]]) -> Iterator[str]:
+    """Do stages: the name of each when done. What must be compiled is compiled on all cores, if it can be kept."""
+    apart = [name for name in COMPILING if name in todo]
+    if len(apart) < 2 or not jit.can_keep() or not cold():
+        apart = []
+    yield from compiled_in_parallel(apart)
+    for name in [name for name in todo if name not in apart]:
+        todo[name]()
+        yield name
 
 
 def cold() -> list[str]:

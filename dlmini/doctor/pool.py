@@ -45,7 +45,7 @@ def kernels(mode: str, where: str, writable: bool, uncompiled: list[str]) -> Fin
         return warning("kernels", f"{where} cannot be written", "Name another folder in DLMINI_CACHE.")
     if uncompiled:
         found = f"{len(uncompiled)} files not compiled yet"
-        return warning("kernels", found, "Run dlmini warm-up before class: it takes a minute or two, once.")
+        return warning("kernels", found, "Run dlmini warm-up before class: it takes ten or twenty seconds, once.")
     return good("kernels", f"compiled, in {where}")
 
 

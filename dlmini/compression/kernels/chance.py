@@ -8,7 +8,7 @@ A, B = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
 S15, S16 = np.uint32(15), np.uint32(16)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def draw(h, k1):
     """32 random bits of a place; `h` is the place plus the first half of the key."""
     h = np.uint32(np.uint32(np.uint32(h ^ np.uint32(h >> S16)) * A) ^ k1)

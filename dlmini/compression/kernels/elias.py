@@ -7,7 +7,7 @@ from dlmini.jit import kernel
 U = np.uint64
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def width_of(n):
     """The length of n in binary."""
     width = 0
@@ -17,7 +17,7 @@ def width_of(n):
     return width
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def omega(n):
     word, length = U(0), 1
     while n > 1:
@@ -52,12 +52,12 @@ def write_elias(codes, levels, out):
     return done
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def bit_at(stream, at):
     return at < 8 * stream.size and (stream[at >> 3] >> np.uint8(7 - (at & 7))) & 1 == 1
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def number(stream, at):
     """The number whose code starts at a bit, and the bit behind it."""
     n = 1

@@ -11,7 +11,7 @@ from dlmini.jit import kernel
 U = np.uint64
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def lower(bits, every):
     """Masks of the lower of two neighbours: `bits` ones in every so many bits."""
     ones = U(U(U(1) << U(bits)) - U(1))
@@ -21,12 +21,12 @@ def lower(bits, every):
     return mask
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def push(word, stay, bits, gap):
     return U(U(word & stay) | U(U(word >> U(gap)) & U(stay << U(bits))))
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def pull(word, stay, bits, gap):
     return U(U(word & stay) | U(U(word & U(stay << U(bits))) << U(gap)))
 

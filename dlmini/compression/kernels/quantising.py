@@ -37,7 +37,7 @@ def scales_of(x, bucket, l2, scales):
             found[b] = largest_bits(bits[lo:hi])
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def to_nearest(x, m, s, codes):
     for i in range(x.size):
         t = x[i] / m
@@ -46,7 +46,7 @@ def to_nearest(x, m, s, codes):
         codes[i] = np.uint8(np.int32(np.rint(t * s) + s))
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def at_random(x, m, s, start, k1, codes):
     for i in range(x.size):
         t = x[i] / m
@@ -70,7 +70,7 @@ def quantise(x, bucket, scales, levels, stochastic, k0, k1, codes):
             to_nearest(x[lo:hi], m, s, codes[lo:hi])
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def add_scaled(codes, s, m, weight, out):
     for i in range(codes.size):
         out[i] += weight * ((np.float32(codes[i]) - s) / s * m)

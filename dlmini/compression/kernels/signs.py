@@ -35,7 +35,7 @@ def split_all(x):
     return below, above, np.int64(count)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def split_row(row, below, above, counts):
     for c in range(row.size):
         up = np.float64(row[c] >= ZERO)
@@ -57,13 +57,13 @@ def unmark(codes, phase, low, high, weight, out):
         start, phase = stop, 0
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def add_all(codes, low, high, out):
     for i in range(codes.size):
         out[i] += high if codes[i] else low
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def add_row(codes, low, high, weight, out):
     for i in range(codes.size):
         below, above = low[i], high[i]

@@ -56,7 +56,7 @@ def _weights(table, side, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, dw, db, N, H, W, 
                 run(table, SUMS, rows, W, at_d + 4 * c, d_h, d_w, db + 4 * c)
 
 
-@kernel
+@kernel(inline=True)
 def _input(table, side, dy, d_h, d_w, w, dx, x_h, x_w, H, W, Ci, Co, KH, KW, stride):
     """dx += dy @ w[kh, kw]^T at each offset of one image: the exact number of multiplications."""
     for k in range(KH * KW):

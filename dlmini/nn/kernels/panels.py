@@ -47,7 +47,7 @@ def _checked_poke(start, value):
 peek, poke = (_checked_peek, _checked_poke) if memory.DEBUG else (_peek, _poke)
 
 
-@kernel
+@kernel(inline=True)
 def panel_width(vectors):
     """How many vectors the next panel takes when so many are left."""
     if vectors == 1:
@@ -89,7 +89,7 @@ def pack_turned(w, out):
             c0 += width
 
 
-@kernel
+@kernel(inline=True)
 def copy_real(mode, rows, lanes, side, side_i, c, c_i, bias):
     """Finish a side tile: its first `lanes` columns go to c as the mode says."""
     for i in range(rows):

@@ -30,13 +30,13 @@ def serves(w_shape, stride) -> bool:
     return KH == KW and KH in POINTS and stride == 1 and Ci % 8 == 0 and Co % 8 == 0
 
 
-@kernel
+@kernel(inline=True)
 def _place(t, down, across):
     """Image, row and column of tile t."""
     return t // (down * across), t // across % down * OUTPUTS, t % across * OUTPUTS
 
 
-@kernel
+@kernel(inline=True)
 def _gather(table, slot, size, x, x_h, x_w, rows, columns, C, edge, to, xi):
     """Transform one tile; one that hangs over the edge is first copied to a zeroed side buffer."""
     if rows < size or columns < size:
@@ -48,7 +48,7 @@ def _gather(table, slot, size, x, x_h, x_w, rows, columns, C, edge, to, xi):
         run(table, slot, x + 4 * c, x_h, x_w, to + 4 * c, xi)
 
 
-@kernel
+@kernel(inline=True)
 def _scatter(table, r, mode, C, source, xi, y, y_h, y_w, bias, mask, rows, columns, edge):
     """Transform one tile back; one that hangs over the edge goes through the side buffer."""
     whole = rows >= OUTPUTS and columns >= OUTPUTS
@@ -59,7 +59,7 @@ def _scatter(table, r, mode, C, source, xi, y, y_h, y_w, bias, mask, rows, colum
         run(table, COPY, 0, min(columns, OUTPUTS) * C, edge + 4 * i * to_h, y + 4 * i * y_h, 0)
 
 
-@kernel
+@kernel(inline=True)
 def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, mask, rows, columns, edge):
     """The same with bias, ReLU and pooling; `rows` and `columns` of the pooled image are left. Codes are bytes."""
     half = OUTPUTS // 2
@@ -74,7 +74,7 @@ def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, mask, row
         run(table, COPY, 0, count // 4, at_code + i * step, code + i * code_h, 0)
 
 
-@kernel
+@kernel(inline=True)
 def _look(table, r, i, H, W, C, x, x_h, x_w, marks, seen, map_h):
     """What the results of a row of tiles see (see zeros.py); rows that the tiles above have shared are marked."""
     shared = r - 1 if i > 0 else 0
@@ -111,11 +111,11 @@ def _forward(
             else:
                 i, j, high, wide = i // 2, j // 2, H // 2, W // 2
                 at_y, at_code = y + 4 * (image * y_n + i * y_h + j * y_w), code + ((image * high + i) * wide + j) * Co
-                left = high - i, wide - j
-                _scatter_pool(table, r, Co, at_m, m_xi, at_y, y_h, at_code, wide * Co, bias, mask, *left, edge)
+                left, right = high - i, wide - j
+                _scatter_pool(table, r, Co, at_m, m_xi, at_y, y_h, at_code, wide * Co, bias, mask, left, right, edge)
 
 
-@kernel
+@kernel(inline=True)
 def _products(table, points, tiles, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co):
     """At each point: dU += V^T M, and then, if the input's gradient is wanted, V = M U^T."""
     for xi in range(points):

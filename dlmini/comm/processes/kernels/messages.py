@@ -22,7 +22,7 @@ from dlmini.jit import kernel
 ENVELOPE = 8 * (layout.END - layout.ENVELOPE)  # bytes
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def least_head(board, first, readers):
     """How far the slowest reader of a ring buffer is."""
     least = load(board, first + layout.LINE)
@@ -38,7 +38,7 @@ def is_free(board, cells, cell):
     return due == 0 or least_head(board, ring, readers) >= due
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def free_cell(board, cells):
     """The next free cell, in turns: NOTHING if there is none.
 
@@ -57,19 +57,19 @@ def free_cell(board, cells):
     return layout.NOTHING
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def word_at(end):
     """Where in the board the word lies at which this end is."""
     return (end[layout.DATA] + end[layout.POSITION] % end[layout.CAPACITY]) >> 3
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put(board, end, word):
     board[word_at(end)] = word
     end[layout.POSITION] += 8
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_bytes(board, end, data, at, count):
     """data[at:][:count] into the ring, and on to the next whole word."""
     memory, capacity = board.view(np.uint8), end[layout.CAPACITY]
@@ -81,7 +81,7 @@ def put_bytes(board, end, data, at, count):
     end[layout.POSITION] += (count + 7) & ~7
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_in_cell(board, settings, end, cells, cell, data, at, count):
     """data[at:][:count] into the cell, its number into the ring."""
     here = settings[layout.SLABS] + (settings[layout.RANK] * settings[layout.CELLS] + cell) * layout.CELL
@@ -91,14 +91,14 @@ def put_in_cell(board, settings, end, cells, cell, data, at, count):
     cells[known], cells[known + 1], cells[known + 2] = end[layout.POSITION], end[layout.WORDS], end[layout.READERS]
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def room_of(board, end):
     """How many bytes the ring has room for."""
     head = least_head(board, end[layout.WORDS], end[layout.READERS])
     return end[layout.CAPACITY] - (end[layout.POSITION] - head)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def announce(board, settings, end):
     publish(board, settings, end[layout.WORDS] + layout.TAIL, end[layout.POSITION], end[layout.PEER], layout.NOTHING)
 
@@ -140,7 +140,7 @@ def post(board, settings, end, cells, low, high, sent, header, payload, first, l
     return write(board, settings, end, cells, data, header - header)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def open_letter(board, end):
     """Read the next envelope, if one is there."""
     if load(board, end[layout.WORDS] + layout.TAIL) == end[layout.POSITION]:
@@ -152,14 +152,14 @@ def open_letter(board, end):
     return True
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def tell(board, settings, end):
     """Let the writer know how far I am."""
     end[layout.TOLD] = end[layout.POSITION]
     publish(board, settings, end[layout.HEAD], end[layout.TOLD], end[layout.PEER], end[layout.WORDS] + layout.WANTED)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def get_bytes(board, end, out, count):
     """The next bytes of the ring into out."""
     memory, capacity = board.view(np.uint8), end[layout.CAPACITY]
@@ -172,7 +172,7 @@ def get_bytes(board, end, out, count):
     end[layout.DONE] += count
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def get_from_cell(board, settings, end, out, word):
     """What the word says out of its sender's cell, which then is free."""
     cell, count = (word >> layout.PLACE) - 1, word & ((1 << layout.PLACE) - 1)

@@ -23,20 +23,20 @@ LINE = 16  # slices begin on multiples of it, so that no cache line is written b
 SHORT = 2**14  # bytes of all ranks' vectors together, up to which everybody adds everything
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def next_half(board, settings):
     """Which half of the slots the next meeting is for."""
     return (board[words_of(settings[layout.RANK]) + layout.ARRIVED] + 1) & 1
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def slice_of(rank, size, count):
     """Which part of a block this rank adds."""
     each = ((count + size - 1) // size + LINE - 1) // LINE * LINE
     return min(count, rank * each), min(count, rank * each + each)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def add_strip(out, i, x, j, slots, at, stride, first, me, size, count):
     """out[i:] = the sum over ranks, from rank `first` on. Mine is x[j:], rank q's is slots[at + q stride:]."""
     second = (first + 1) % size
@@ -52,7 +52,7 @@ def add_strip(out, i, x, j, slots, at, stride, first, me, size, count):
             accumulate(out, i, slots, at + rank * stride, count)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def add_block(out, x, begin, lo, hi, slots, at, block, into, me, size):
     """out[lo:hi] = the sum over ranks of x[lo:hi], chunk by chunk. Rank q's x[begin:] is at slots[at + 2 q block:].
 
@@ -68,7 +68,7 @@ def add_block(out, x, begin, lo, hi, slots, at, block, into, me, size):
         lo = end
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_in(x, begin, slots, at, block, but, size):
     """x[begin:] into a slot, at most a block, but for the slice that rank `but` adds."""
     count = min(block, x.size - begin)
@@ -77,7 +77,7 @@ def put_in(x, begin, slots, at, block, but, size):
     copy(slots, at + hi, x, begin + hi, count - hi)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def fetch(out, begin, slots, at, block, but, size):
     """A block's sums into out[begin:], but for the slice that rank `but` has added."""
     count = min(block, out.size - begin)
@@ -117,7 +117,7 @@ def allreduce(x, out, board, settings, dtype, now):
     return last
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def put_parts(x, k, slots, at, piece, me, size):
     """Block k of everybody's part into my slot, one piece behind the other."""
     for rank in range(size):

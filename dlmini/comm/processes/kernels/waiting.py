@@ -23,12 +23,12 @@ FUTEX_WAIT, FUTEX_WAKE = 0, 1
 CLOSE_YIELDS, CLOSE_TIMES = 4, 8  # news within so few yields, so often in a row: the partner waits for this core
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def words_of(rank):
     return layout.LINE * (1 + 2 * rank)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def ring_bell(board, settings, rank):
     """Wake a rank, if it sleeps. Call `fence` first."""
     at = words_of(rank)
@@ -38,7 +38,7 @@ def ring_bell(board, settings, rank):
             call(settings[layout.SYSCALL], settings[layout.FUTEX], address(board, at + layout.BELL), FUTEX_WAKE, 1, 0)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def sleep(board, settings, bell):
     """Until my bell is no longer at `bell`, or a little while has passed."""
     if settings[layout.FUTEX]:
@@ -48,7 +48,7 @@ def sleep(board, settings, bell):
         call(settings[layout.SLEEP], settings[layout.NAP], 0, 0, 0, 0)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def notice(settings, tries):
     """After a wait: did news come as soon as I gave my core away? Again and again, it means that we share one."""
     if settings[layout.SPIN] < tries <= settings[layout.SPIN] + CLOSE_YIELDS:
@@ -107,7 +107,7 @@ def look(board, word):
     return load(board, word)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def changed(board, watched, seen, count):
     """The first of the watched words that is no longer what was seen."""
     for i in range(count):
@@ -144,7 +144,7 @@ def watch(board, settings, watched, seen, count, naps):
             store(board, mine + layout.ASLEEP, 0)
 
 
-@kernel(exact=True)
+@kernel(exact=True, inline=True)
 def missing(board, size, turn, first):
     """The first rank, from `first` on, that has not come to this meeting; `size` if all have."""
     while first < size and load(board, words_of(first) + layout.ARRIVED) >= turn:

@@ -1,0 +1,124 @@
+"""Kernels are compiled in several processes at once. Whatever ends one, the cache stays whole and none is left."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from dlmini import jit
+from dlmini.course import parallel_compile, warm
+
+SMALL = ("simulator", "optimisers")
+ENDLESS = "import sys; print('begun', flush=True); from dlmini.course import parallel_compile; parallel_compile.end_with_parent()"
+PARENT = f"""
+import sys
+from dlmini.course import parallel_compile
+parallel_compile.COMMAND = {ENDLESS!r}
+child = parallel_compile.start("endless")
+child.stdout.readline()
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+WARM = f"""
+from dlmini.course import warm_up as warm
+stages = warm.stages()
+print(*sorted(warm.prepared({{name: stages[name] for name in {SMALL}}})))
+"""
+LOAD = """
+import numba.core.event as event
+from dlmini.course import warm_up as warm
+with event.install_recorder("numba:compile") as compiled:
+    for name in ("simulator", "optimisers"):
+        warm.stages()[name]()
+print(len(compiled.buffer))
+"""
+
+
+def python(code, cache, **options):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    env = {**os.environ, "DLMINI_CACHE": str(cache), "DLMINI_KERNELS": "numba"}
+    return subprocess.Popen([sys.executable, "-c", code], env=env, **pipes, **options)
+
+
+def answer(process) -> str:
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return out.strip()
+
+
+def nothing_is_left_to_compile(cache) -> bool:
+    return answer(python(LOAD, cache)) == "0" and not list(cache.rglob("*.tmp.*"))
+
+
+def test_stages_compile_apart_and_together_fill_one_cache(tmp_path):
+    assert answer(python(WARM, tmp_path)) == "optimisers simulator"
+    assert nothing_is_left_to_compile(tmp_path)
+
+
+def test_two_warm_ups_at_once_fill_one_cache(tmp_path):
+    both = [python(WARM, tmp_path) for _ in range(2)]
+    assert [answer(one) for one in both] == ["optimisers simulator"] * 2
+    assert nothing_is_left_to_compile(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_a_warm_up_that_is_interrupted_leaves_a_cache_that_the_next_one_completes(tmp_path):
+    first = python(WARM, tmp_path, start_new_session=True)
+    while first.poll() is None and not list(tmp_path.rglob("*.nbi")):
+        pass  # until the first kernel is on disk
+    os.killpg(first.pid, signal.SIGINT)
+    first.communicate(timeout=600)
+    assert answer(python(WARM, tmp_path)) == "optimisers simulator"
+    assert answer(python(LOAD, tmp_path)) == "0"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_stage_does_not_outlive_a_parent_that_is_killed(tmp_path):
+    parent = python(PARENT, tmp_path)
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.communicate(timeout=60)
+    while alive(child):
+        pass  # a child that stays is a test that never ends
+
+
+def alive(pid) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_who_stops_listening_ends_what_is_running(monkeypatch):
+    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.argv[1] == 'short' or sys.stdin.read()")
+    begun = []
+    monkeypatch.setattr(
+        apart, "start", lambda name, start=parallel_compile.start: begun.append(start(name)) or begun[-1]
+    )
+    news = parallel_compile.compiled_in_parallel(["endless", "short"], at_once=2)
+    assert next(news) == "short"
+    news.close()
+    assert len(begun) == 2
+    assert all(child.returncode is not None for child in begun)
+
+
+def test_a_stage_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr(apart, "COMMAND", "raise MemoryError('no room')")
+    with pytest.raises(RuntimeError, match="stage networks of the warm-up has failed: MemoryError: no room"):
+        list(parallel_compile.compiled_in_parallel(["networks"]))
+
+
+def test_what_cannot_be_kept_is_not_compiled_apart(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("a file where a folder is wanted")
+    monkeypatch.setattr(jit, "cache_root", lambda: tmp_path / "file" / "kernels")
+    monkeypatch.setattr(warm, "cold", lambda: ["everything"])
+    monkeypatch.setattr(warm, "compiled_in_parallel", lambda names: [pytest.fail("in vain")] if names else [])
+    done = []
+    assert list(warm.prepared({name: lambda name=name: done.append(name) for name in SMALL})) == list(SMALL) == done
+
+
+def test_the_stages_that_compile_are_those_that_are_named():
+    assert set(warm.COMPILING) == warm.stages().keys() - {"notebooks"}
