@@ -8,10 +8,11 @@ import sys
 import pytest
 
 from dlmini import jit
-from dlmini.course import parallel_compile, warm
+from dlmini.course import parallel_compile
+from dlmini.course import warm_up as warm
 
 SMALL = ("simulator", "optimisers")
-ENDLESS = "import sys; print('begun', flush=True); from dlmini.course import parallel_compile; parallel_compile.end_with_parent()"
+ENDLESS = "import sys; print('begun', flush=True); from dlmini.course.parallel_compile import *; end_with_parent()"
 PARENT = f"""
 import sys
 from dlmini.course import parallel_compile
@@ -93,10 +94,10 @@ def alive(pid) -> bool:
 
 
 def test_who_stops_listening_ends_what_is_running(monkeypatch):
-    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.argv[1] == 'short' or sys.stdin.read()")
+    monkeypatch.setattr(parallel_compile, "COMMAND", "import sys; sys.argv[1] == 'short' or sys.stdin.read()")
     begun = []
     monkeypatch.setattr(
-        apart, "start", lambda name, start=parallel_compile.start: begun.append(start(name)) or begun[-1]
+        parallel_compile, "start", lambda name, start=parallel_compile.start: begun.append(start(name)) or begun[-1]
     )
     news = parallel_compile.compiled_in_parallel(["endless", "short"], at_once=2)
     assert next(news) == "short"
@@ -106,7 +107,7 @@ def test_who_stops_listening_ends_what_is_running(monkeypatch):
 
 
 def test_a_stage_that_fails_says_why(monkeypatch):
-    monkeypatch.setattr(apart, "COMMAND", "raise MemoryError('no room')")
+    monkeypatch.setattr(parallel_compile, "COMMAND", "raise MemoryError('no room')")
     with pytest.raises(RuntimeError, match="stage networks of the warm-up has failed: MemoryError: no room"):
         list(parallel_compile.compiled_in_parallel(["networks"]))
 
