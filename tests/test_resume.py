@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from test_written import FOREIGN, K
+from test_recipe_text import FOREIGN, K
 
 from dlmini import (
     SGD,
