@@ -62,7 +62,7 @@ def train(
     out: Annotated[Path | None, typer.Option(help="write events and summary of a joint run to this new folder")] = None,
 ) -> None:
     """Train a network, alone or with workers, with a live display."""
-    from dlmini import words
+    from dlmini import command_words as words
     from dlmini.data import load
     from dlmini.nn import ZOO
 
@@ -120,7 +120,8 @@ def listing() -> None:
 @app.command("warm-up")
 def warm_up(only: Annotated[list[str] | None, typer.Argument(help="such as networks; all by default")] = None) -> None:
     """Compile every kernel now, so that no lesson has to wait for it."""
-    from dlmini import jit, words
+    from dlmini import command_words as words
+    from dlmini import jit
     from dlmini.course.warm_up import prepared, stages
 
     start, known = time.perf_counter(), stages()

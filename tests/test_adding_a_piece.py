@@ -16,7 +16,7 @@ PAGE = (PROJECT / "docs" / "adding_a_piece.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```python\n(.*?)^```$", PAGE, re.M | re.S))
 COMPRESSOR, TOPOLOGY = "dlmini/compression/block_max.py", "dlmini/topology/left_hand.py"
 SHOWN = """
-from dlmini import words
+from dlmini import command_words as words
 from dlmini.show.dashboard_choices import HOW_BRIEFLY
 import dlmini
 print(words.read_compression("block_max:7"), words.read_topology("left_hand"), "BlockMax" in dlmini.__all__)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dlmini import Outcome, mlp, softmax_regression
-from dlmini.words import read_topology
+from dlmini.command_words import read_topology
 
 
 def dlmini(*words, **env):

@@ -282,7 +282,7 @@ TYPED = (
 @pytest.mark.parametrize(("reader", "word"), [(reader, word) for reader, all_ in WORDS.items() for word in all_])
 def test_a_word_with_strange_values_gets_a_sentence(reader, word):
     """What is typed in a terminal: an object, or a ValueError of one line that the house says."""
-    from dlmini import words
+    from dlmini import command_words as words
 
     for typed in TYPED:
         error = error_of(getattr(words, reader), f"{word}:{typed}")

@@ -35,8 +35,8 @@ from dlmini import (
     staircase,
     tree,
     warm_up,
-    words,
 )
+from dlmini import command_words as words
 from dlmini.compression import None_
 from dlmini.recipe_text import Unwritten, describe, pieces, read, write
 

@@ -37,7 +37,8 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
 ) -> None:
     """Compare the ten configurations of Tolstobrov 2022 (or some of them) under equal conditions."""
-    from dlmini import files, words
+    from dlmini import command_words as words
+    from dlmini import files
     from dlmini.data import load
     from dlmini.nn import ZOO
     from dlmini.task import Classify
@@ -58,7 +59,8 @@ def compare(
 
 def one_table(task, model: str, epochs: int, rate: float, only: str, place, repeat: int, out: Path | None) -> None:
     """Every configuration, `repeat` times, on one place; the table on the screen and in `out`."""
-    from dlmini import configurations, optim, words
+    from dlmini import command_words as words
+    from dlmini import configurations, optim
 
     per_epoch = max(1.0, len(task.train) / place.size / task.batch)
     steps = configurations.whole_rounds(epochs * per_epoch)

@@ -51,7 +51,7 @@ def record_command(
     """Make the recordings of the lessons' live experiments again. Those of 03 and 06 show the machine they ran on."""
     from dlmini.show.recordings.files import ENDING
     from dlmini.show.recordings.making import meant, record
-    from dlmini.show.recordings.shelf import shipped_file
+    from dlmini.show.recordings.shipped import shipped_file
 
     names = meant(lessons)
     if into is None:

@@ -3,7 +3,7 @@ stands for. What a piece offers here, it says itself (pieces.py)."""
 
 from __future__ import annotations
 
-from dlmini import words
+from dlmini import command_words as words
 from dlmini.comm.network import PRESETS
 from dlmini.pieces import shown
 

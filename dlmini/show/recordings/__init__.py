@@ -5,6 +5,6 @@ dlmini course record 03         makes it again, from the film in its lesson's re
 """
 
 from dlmini.show.recordings.recorded import Recorded, recorded
-from dlmini.show.recordings.shelf import opened, shipped
+from dlmini.show.recordings.shipped import opened, shipped
 
 __all__ = ["Recorded", "opened", "recorded", "shipped"]

@@ -14,7 +14,7 @@ from dlmini.comm.channels import ALLGATHER, ALLREDUCE, BARRIER, REDUCE_SCATTER
 from dlmini.comm.errors import CommError
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.schedules import cut
-from dlmini.comm.schedules.together import added
+from dlmini.comm.schedules.added import added
 from dlmini.comm.wire import copied
 from dlmini.events import Phases
 from dlmini.sim.engine import Engine, Errand

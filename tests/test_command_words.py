@@ -3,10 +3,10 @@
 import pytest
 
 from dlmini.comm.schedules import Hierarchical, ring
+from dlmini.command_words import read_compression, read_sync, read_topology
 from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
 from dlmini.sync import Asynchronous, BulkSynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
 from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer
-from dlmini.words import read_compression, read_sync, read_topology
 
 
 @pytest.mark.parametrize(
