@@ -56,7 +56,7 @@ def test_meeting_often_loses_nothing_either():
     said = once(5, 10, rounds=12)
 
     def kept(comm):
-        return play(comm, AsyncGossip(), said, keep=2)
+        return play(comm, AsyncGossip(), said, checkpoint_every=2)
 
     on = Simulated(5, Cluster(seconds={"learn": 1e-4}))
     found = explore(kept, on=on, seeds=60, check=lambda results: assert_nothing_is_lost(results, said))

@@ -115,7 +115,7 @@ def test_what_a_worker_remembers_is_enough_to_go_on_to_the_bit(topology):
 
 
 def play_kept(comm, topology, said, shapes):
-    return play(comm, topology, said, shapes, keep=3)
+    return play(comm, topology, said, shapes, checkpoint_every=3)
 
 
 def test_nothing_of_a_worker_is_the_weights_it_was_given():
