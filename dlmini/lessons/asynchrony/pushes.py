@@ -56,7 +56,12 @@ def raced(
     """Training by one parameter server in virtual time, with worker 1 `slower` times slower than the others."""
     cluster = Cluster(network, seconds={"gradient": GRADIENT, "encode": 0.0}, speed={1: 1 / slower}, jitter=jitter)
     recipe = Recipe(
-        sync, ParameterServer(), optimizer=optimizer or SGD(0.05), outer=outer, rounds=rounds, evaluate_every=evaluate_every
+        sync,
+        ParameterServer(),
+        optimizer=optimizer or SGD(0.05),
+        outer=outer,
+        rounds=rounds,
+        evaluate_every=evaluate_every,
     )
     return train(task, recipe, Simulated(workers + 1, cluster, spans=spans)).result()
 
