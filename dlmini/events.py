@@ -111,10 +111,15 @@ class Checkpoint(Event):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Event):
-    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned), `text` a sentence."""
+    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned, unkept), `text` a sentence."""
 
     kind: str
     text: str
+
+    @property
+    def deadly(self) -> bool:
+        """Whether its rank is gone."""
+        return self.kind in ("crashed", "killed")
 
 
 @dataclass(frozen=True, slots=True)

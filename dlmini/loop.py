@@ -45,7 +45,7 @@ def work(comm, task, recipe, before=None):
             packet.add_to(unsaid, -1.0)  # what compression kept back
         w = topology.exchange(comm, Turn(t, start, w, packet, mixed, compression.summable), outer)  # 3. talk
         comm.emit(Round(t, loss, packet.nbytes))  # 4. tell the notebook
-        if recipe.evaluates_after(t, comm.rank):
+        if recipe.evaluates_after(t, comm.rank, comm.gone()):
             comm.emit(Snapshot(t, w))
         if recipe.checkpoints_after(t):
             comm.emit(Checkpoint(t, arrays(memory)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dlmini.events import Event, Measured, Phases, Snapshot, as_dict, from_dict
+from dlmini.events import Event, Fault, Measured, Phases, Snapshot, as_dict, from_dict
 from dlmini.files import DAMAGED, why, write_folder
 from dlmini.recipe import Recipe
 from dlmini.recipe_text import describe, read
@@ -35,6 +35,11 @@ class Outcome:
     def accuracy(self) -> float:
         """On the test set, at the last look."""
         return self.measured[-1].accuracy if self.measured else float("nan")
+
+    @property
+    def gone(self) -> list[int]:
+        """Ranks that died on the way."""
+        return sorted({event.rank for event in self.events if isinstance(event, Fault) and event.deadly})
 
     def save(self, folder) -> Path:
         """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet: all three, or nothing."""

@@ -28,7 +28,7 @@ class Recipe:
     optimizer: object = field(default_factory=lambda: SGD(0.05))
     outer: object = None
     rounds: int = 100
-    evaluate_every: int = 0  # every so many rounds worker 0 shows its weights; 0: only after the last
+    evaluate_every: int = 0  # every so many rounds the first worker shows its weights; 0: only after the last
     all_workers: bool = False  # all workers show them: how far apart they are is seen, and their mean is what is tried
     checkpoint_every: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
@@ -65,10 +65,15 @@ class Recipe:
         """What a compressor draws its chances from; where it must, the same on all ranks."""
         return np.random.default_rng([self.seed, EVERYBODY if self.compression.shared_coin else rank, t, ENCODE])
 
-    def evaluates_after(self, t: int, worker: int = 0) -> bool:
-        """Whether a worker shows its weights after round t."""
+    def evaluates_after(self, t: int, worker: int = 0, gone=frozenset()) -> bool:
+        """Whether a worker shows its weights after round t: the first does, of those who live, or all do."""
         due = t == self.rounds - 1 or (self.evaluate_every > 0 and (t + 1) % self.evaluate_every == 0)
-        return due and (worker == 0 or self.all_workers)
+        return due and (self.all_workers or gone.issuperset(range(worker)))
+
+    @property
+    def survives(self) -> bool:
+        """Whether the others go on without a worker that has died: not where a server waits for all of them."""
+        return self.topology.survives and (self.topology.servers == 0 or self.sync.staleness > 0)
 
     def checkpoints_after(self, t: int) -> bool:
         """Whether ranks give away what they remember after round t; not while worker 0 learns alone."""

@@ -20,9 +20,9 @@ import numpy as np
 from dlmini.background import ROOM, Background, Job
 from dlmini.checkpoints import Checkpoints, memories
 from dlmini.checks import piece, real, refuse, whole
-from dlmini.comm.errors import CommError
-from dlmini.comm.launch import check_transport, launch
-from dlmini.events import Checkpoint, Event, Measured, Snapshot, Spread
+from dlmini.comm.errors import CommError, Deadlock
+from dlmini.comm.launch import check_transport, launch, takes
+from dlmini.events import Checkpoint, Event, Fault, Measured, Snapshot, Spread
 from dlmini.history import History
 from dlmini.loop import program
 from dlmini.outcome import Outcome
@@ -31,6 +31,11 @@ from dlmini.topology import consensus_distance
 
 REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
 STOPPED = "somebody stopped it"
+UNKEPT = "rank {} is gone, and no run could go on from a checkpoint without it: no more are made"
+WAITS = (
+    "rank {} has died, and this recipe waits for everybody; asynchronous, stale-synchronous and Downpour training with "
+    "a server, gossip and asynchronous gossip go on without a dead worker"
+)
 PATIENCE = 30.0  # seconds for runs to end when Python does
 _going: weakref.WeakSet[Run] = weakref.WeakSet()
 
@@ -46,6 +51,9 @@ class Run:
     follows what was told before its snapshot, and comes before all that was told after it. Weights are forgotten as
     soon as they were tried. Ranks never wait for that (background.py); so on real machines they may have gone on for a
     while when a look ends the run, and what they told meanwhile is left out. In virtual time a look takes no time.
+
+    Where the recipe survives it, workers that die are `gone`, and the others go on (Mpi alone ends with the first). The
+    first of those who live then shows its weights. A checkpoint without the dead could not be resumed, so none is made.
     """
 
     def __init__(
@@ -66,7 +74,8 @@ class Run:
         self.before = memories(resume, on.size, recipe, task) if resume else None
         self.checkpoints = Checkpoints(folder, on.size, recipe, task) if folder else None
         self.history, self._background = History(remember), Background(at_once=getattr(on, "virtual", False))
-        self._shown = {}  # round -> the weights that workers have shown, by rank
+        self.gone: set[int] = set()  # ranks that have died
+        self._shown, self._latest = {}, -1  # round -> what workers have shown, by rank; the last round that was seen
         self.measured, self.why, self.weights, self._best = [], "", task.initial(recipe.seed), 0
         self._stop, self._enough, self._outcome, self._error = threading.Event(), threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
@@ -81,7 +90,9 @@ class Run:
     def _go(self) -> None:
         recipe, facts, error = self.recipe if self.before is None else joined(self.recipe), (), None
         try:
-            results = launch(program, self.on, (self.task, recipe, self.before), self._hear, self.control)
+            args = self.task, recipe, self.before
+            results = launch(program, self.on, args, self._hear, self.control, self._mortals())
+            self._look_at_last(results)
             traffic = results.books.total()
             facts = results.seconds, traffic.nbytes, traffic.messages, results.phases
         except BaseException as raised:  # handed to whoever asks for the result
@@ -102,6 +113,24 @@ class Run:
             self._outcome = self._ended(*(() if stopped else facts))
         else:
             self._error = error
+            if sentence := self.lesson(error):
+                error.add_note(sentence)
+
+    def _mortals(self) -> range:
+        """The workers that may die."""
+        able = self.recipe.survives and takes(self.on, "may_die")
+        return range(self.recipe.workers(self.on.size) if able else 0)
+
+    def lesson(self, error: BaseException) -> str:
+        """Of a run that a death has ended: why it could not go on, and which could."""
+        if not getattr(error, "died", isinstance(error, Deadlock) and bool(self.gone)):
+            return ""
+        dead = getattr(error, "rank", max(self.gone, default=0))  # servers come last, and without them nobody goes on
+        if dead >= self.recipe.workers(self.on.size):
+            return f"rank {dead} is a server, and the weights that it kept are lost with it"
+        if self.recipe.survives:
+            return "" if self._mortals() else f"{self.recipe} goes on without a dead worker on Processes and Simulated"
+        return WAITS.format(dead)
 
     def _ended(self, *facts) -> Outcome:
         names = ("seconds", "nbytes", "messages", "phases")
@@ -111,30 +140,54 @@ class Run:
     def _hear(self, event: Event) -> None:
         """Every event passes here, in the background. Nothing here takes long."""
         if isinstance(event, Checkpoint):
-            if self.checkpoints is not None:
-                self._background.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
+            self._keep(event)
         elif isinstance(event, Snapshot):
             self._look(event)
         else:
             self.history.add(event)
+            if isinstance(event, Fault) and event.deadly:
+                self._go_on_without(event)
         last = isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1  # all is done anyway
         if self._enough.is_set() or self._background.error or (self._stop.is_set() and not last):
             self.why = self.why or STOPPED
             raise Stopped
 
+    def _keep(self, event: Checkpoint) -> None:
+        if self.checkpoints is not None and not self.gone:
+            self._background.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
+
+    def _go_on_without(self, fault: Fault) -> None:
+        """A rank has died. What the others have shown may now be all that will be."""
+        self.gone.add(fault.rank)
+        if self.checkpoints is not None and len(self.gone) == 1:
+            self.history.add(Fault("unkept", UNKEPT.format(fault.rank), rank=fault.rank, at=fault.at))
+        for t in sorted(self._shown):
+            self._try_shown(t)
+
     def _look(self, event: Snapshot) -> None:
-        """Let what worker 0 shows be tried; where everyone does, the mean of all, once the last has come."""
-        found = self._shown.setdefault(event.t, {})
-        found[event.rank] = event.weights
-        if len(found) == (self.recipe.workers(self.on.size) if self.recipe.all_workers else 1):
-            del self._shown[event.t]
-            shown = [found[rank] for rank in sorted(found)]  # whoever came last: the same mean, to the bit
-            place = self.history.reserve()
+        """Let what the first worker shows be tried; where everyone does, the mean of all, once the last has come."""
+        if event.t > self._latest or self.recipe.all_workers:  # who takes over from a dead one may be behind it
+            self._shown.setdefault(event.t, {})[event.rank] = event
+            self._try_shown(event.t)
+
+    def _try_shown(self, t: int) -> None:
+        found, workers = self._shown[t], self.recipe.workers(self.on.size)
+        if not self.recipe.all_workers or self.gone.union(found).issuperset(range(workers)):
+            del self._shown[t]
+            *_, event = found.values()
+            shown = [found[rank].weights for rank in sorted(found)]  # whoever came last: the same mean, to the bit
+            place, self._latest = self.history.reserve(), max(t, self._latest)
             self._background.give(
                 Job(lambda: self._try(shown, event, place), nbytes(shown), lambda: self.history.fill(place))
             )
-        elif len(self._shown) > 1 and sum(nbytes(found.values()) for found in self._shown.values()) > ROOM:
-            del self._shown[min(self._shown)]  # somebody who has died will never show his
+        elif len(self._shown) > 1 and sum(held(found) for found in self._shown.values()) > ROOM:
+            del self._shown[min(self._shown)]  # somebody is far behind
+
+    def _look_at_last(self, results) -> None:
+        """If who should have shown the final weights died before: what the first of the others came to."""
+        if self.gone and self._latest < self.recipe.rounds - 1:
+            first = min(set(range(self.recipe.workers(self.on.size))) - self.gone)
+            self._look(Snapshot(self.recipe.rounds - 1, results[first], rank=first, at=results.seconds))
 
     def _try(self, shown: list[np.ndarray], event: Snapshot, place: int) -> None:
         """A look at the test set: is it enough?"""
@@ -216,6 +269,10 @@ def joined(recipe: Recipe) -> Recipe:
 
 def nbytes(arrays) -> int:
     return sum(array.nbytes for array in arrays)
+
+
+def held(found: dict[int, Snapshot]) -> int:
+    return nbytes(event.weights for event in found.values())
 
 
 def train(

@@ -87,6 +87,14 @@ class Comm(Booking, Collectives):
             source = self._checked(source, "poll")
         return self._poll(source, checked_tag(tag))
 
+    def gone(self) -> frozenset[int]:
+        """Ranks that have died, as far as this one knows; always none where a death ends the run (`launch`, may_die).
+
+        To the dead one may send, and nothing becomes of it. A receive from a dead rank raises DeadRank, when all that
+        it sent has been taken. A receive from anybody that would wait raises it too, once for each death.
+        """
+        return frozenset()
+
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         """fn(*args) as local work, and its result. What it communicates inside is booked as that, not as compute.
 

@@ -18,7 +18,8 @@ class Unserved(Deadlock):
 
 
 class DeadRank(Deadlock):
-    """A receive from a rank that died and does not come back. A program may catch it and go on without that rank."""
+    """A receive from a rank that died and does not come back. A program may catch it and go on without that rank:
+    where a death may happen (`launch`, may_die), `comm.gone()` says who is meant."""
 
 
 class Unreceived(CommError):
@@ -30,8 +31,11 @@ class Unreceived(CommError):
 
 
 class RankFailed(CommError):
-    """A rank was lost to something other than an exception of its own: killed, exited, hung, out of memory."""
+    """A rank was lost to something other than an exception of its own: killed, exited, hung, out of memory.
 
-    def __init__(self, text: str, rank: int = -1):
+    died: its process has ended, or, in the simulator, its machine has crashed.
+    """
+
+    def __init__(self, text: str, rank: int = -1, died: bool = False):
         super().__init__(text)
-        self.rank = rank
+        self.rank, self.died = rank, died

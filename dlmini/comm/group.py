@@ -33,6 +33,9 @@ class Group(Comm):
     def now(self) -> float:
         return self.world.now()
 
+    def gone(self) -> frozenset[int]:
+        return frozenset(self.places[rank] for rank in self.world.gone() if rank in self.places)
+
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         return self.world.compute(label, fn, *args, flops=flops)
 

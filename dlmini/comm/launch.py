@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Protocol
 
-from dlmini.checks import piece, refuse, shown
+from dlmini.checks import piece, refuse, shown, whole
 from dlmini.comm.control import Control
 from dlmini.comm.ledger import Books, Entry
 from dlmini.events import Event, Phases
@@ -49,8 +49,8 @@ class Transport(Protocol):
         """program(comm, *args) on every rank. `listen` gets each event as it comes, and then nobody keeps it; without
         it the Results have them all.
 
-        One whose ranks obey orders takes a `control` too. One whose time stands still while `listen` works has an
-        attribute `virtual`, which is true.
+        One whose ranks obey orders takes a `control` too; one whose ranks can go on without some of them, `may_die`.
+        One whose time stands still while `listen` works has an attribute `virtual`, which is true.
         """
         ...
 
@@ -61,24 +61,47 @@ def launch(
     args: tuple = (),
     listen: Callable[[Event], None] | None = None,
     control: Control | None = None,
+    may_die: Iterable[int] = (),
 ) -> Results:
     """program(comm, *args) on every rank of `on`; results by rank.
 
     results = launch(program, on=Simulated(4, seed=7), args=(x,))
     listen: is called with each event as it comes, and keeps what it wants; without it all are in results.events.
     control: orders to the ranks while they run (control.py); on Simulated and Processes.
+    may_die: ranks whose death does not end the run, as long as one of them lives; on Simulated and Processes. The
+    others are told (`comm.gone`), who listens gets a Fault, and the result of a dead rank is None.
     """
     check_program(program, args), check_transport(on)
     if listen is not None and not callable(listen):
         refuse(TypeError, "listen", listen, "a function that is called with each event")
-    if control is None:
-        return on.run(program, tuple(args), listen)
+    options = {}
+    if control is not None:
+        check_control(control, on)
+        options["control"] = control
+    if mortals := frozenset(may_die):
+        check_mortals(mortals, on)
+        options["may_die"] = mortals
+    return on.run(program, tuple(args), listen, **options)
+
+
+def takes(on: Transport, option: str) -> bool:
+    """Whether runs of this transport know a `control`, or `may_die`."""
+    return option in signature(on.run).parameters
+
+
+def check_mortals(ranks: frozenset, on: Transport) -> None:
+    for rank in ranks:
+        whole(rank, "a rank in may_die", 0, on.size - 1)
+    if not takes(on, "may_die"):
+        raise ValueError(f"the ranks of {on!r} end with the first that dies; use Simulated or Processes")
+
+
+def check_control(control: Control, on: Transport) -> None:
     piece(control, "control", ("size", "pause"), f"a Control({on.size})")
     if control.size != on.size:
         raise ValueError(f"a control of {control.size} ranks cannot give orders to {on.size}; use Control({on.size})")
-    if "control" not in signature(on.run).parameters:
+    if not takes(on, "control"):
         raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
-    return on.run(program, tuple(args), listen, control)
 
 
 def check_program(program, args) -> None:

@@ -49,8 +49,10 @@ def sent_by(rank: int, plan: Plan, weights: tuple[int, ...]) -> list[tuple[int, 
 # ---- sentences ----
 
 
-def deserted(rank: int, source: int, channel: int) -> str:
-    """A rank waits for somebody who has finished."""
+def deserted(rank: int, source: int, channel: int, dead: bool = False) -> str:
+    """A rank waits for somebody who has finished, or died."""
+    if dead:
+        return f"rank {rank} waits for {name_of(channel)} from rank {source}, which has died without sending it"
     if source == rank:
         return f"rank {rank} waits for {name_of(channel)} from itself, but has not sent it"
     who = "anybody, but all others have" if source == ANY else f"rank {source}, which has"

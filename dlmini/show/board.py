@@ -30,6 +30,7 @@ class Board:
         self.phases = np.zeros((ranks, len(PHASES)))  # seconds so far
         self.sent, self.messages = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
         self.done = np.zeros(ranks, np.int64)  # rounds that each worker has ended
+        self.alive = np.ones(workers, bool)  # workers that have not died
         self.seconds, self.staleness, self.faults = 0.0, Counter(), []
         self.zero: float | None = None  # when the first rank began its first round: getting ready is not training
         self._heard: list[Round] = []
@@ -54,9 +55,14 @@ class Board:
             elif isinstance(event, Served):
                 self.staleness[event.staleness] += 1
             elif isinstance(event, Fault):
-                self.faults.append(event)
+                self._break(event)
         if not np.array_equal(self._before[-1], self.phases):
             self._before.append(self.phases.copy())
+
+    def _break(self, event: Fault) -> None:
+        self.faults.append(event)
+        if event.deadly and event.rank < self.workers:
+            self.alive[event.rank] = False
 
     def _book(self, event: Round | Served) -> None:
         self.phases[event.rank] = [getattr(event.phases, phase) for phase in PHASES]
@@ -66,9 +72,29 @@ class Board:
         """A point for `every` rounds of all workers, in the order in which they come."""
         self.done[event.rank] = event.t + 1
         self._heard.append(event)
-        if len(self._heard) >= self.workers * self.every or self.done[: self.workers].min() >= self.rounds:
-            self._point("loss", self.done[: self.workers].mean(), float(np.mean([heard.loss for heard in self._heard])))
+        done = self.living
+        if len(self._heard) >= len(done) * self.every or done.min(initial=self.rounds) >= self.rounds:
+            self._point("loss", done.mean(), float(np.mean([heard.loss for heard in self._heard])))
             self._heard = []
+
+    @property
+    def living(self) -> np.ndarray:
+        """Rounds that each worker has ended, of those who live; if none does, of all."""
+        done = self.done[: self.workers]
+        return done[self.alive] if self.alive.any() else done
+
+    @property
+    def gone(self) -> list[int]:
+        """Workers that have died."""
+        return np.flatnonzero(~self.alive).tolist()
+
+    def missing(self) -> str:
+        """Who is gone, and how many go on, as a sentence; empty if all live."""
+        if not self.gone:
+            return ""
+        names, left = " and ".join(f"rank {rank}" for rank in self.gone), int(self.alive.sum())
+        rest = "nobody goes on" if not left else "1 worker goes on" if left == 1 else f"{left} workers go on"
+        return f"{names.capitalize()} {'is' if len(self.gone) == 1 else 'are'} gone; {rest}."
 
     def _point(self, curve: str, rounds: float, value: float) -> None:
         self.curves[curve].append((rounds, self.seconds, self.nbytes / 1e6, value))
@@ -111,7 +137,7 @@ class Board:
         return {
             "phases": self.shares(whole).tolist(),
             "round": int(self.done[: self.workers].max()),
-            "slowest": int(self.done[: self.workers].min()),
+            "slowest": int(self.living.min()),
             "rounds": self.rounds,
             "workers": self.workers,
             "seconds": self.seconds,
@@ -119,6 +145,7 @@ class Board:
             "messages": int(self.messages.sum()),
             "staleness": sorted(self.staleness.items()),
             "accuracy": self.curves["accuracy"][-1][3] if self.curves["accuracy"] else None,
+            "gone": self.gone,
         }
 
 

@@ -154,7 +154,8 @@ class Dashboard(ipywidgets.VBox):
     def _training(self) -> str:
         if not self.board.curves["loss"]:
             return f"{self.board.ranks} ranks get ready ..."
-        return " Note: ".join([f"{self.plan.doing}: {self.label}.", *self.doubts])
+        doing = " ".join(filter(None, [self.board.missing(), f"{self.plan.doing}: {self.label}."]))
+        return " Note: ".join([doing, *self.doubts])
 
 
 def stop_others() -> None:

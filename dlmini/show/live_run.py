@@ -60,7 +60,7 @@ class LiveRun:
     """`events` so far; `over`: has it ended? Orders go through its `control`."""
 
     def __init__(self, task, recipe: Recipe, on, slow: dict[int, float], real_time: bool = True):
-        self.control, self.killed, self.outcome, self.real_time = Control(on.size), None, None, real_time
+        self.control, self.killed, self.outcome, self.real_time = Control(on.size), set(), None, real_time
         for rank, factor in slow.items():
             self.control.slow(rank, factor)
         self.run = Run(task, recipe, on, control=self.control)  # not `train`: a thread must not print warnings
@@ -82,12 +82,13 @@ class LiveRun:
         self.run.stop()
 
     def kill(self, rank: int) -> None:
-        self.killed = rank
         self.control.kill(rank)
+        self.killed.add(rank)
 
     def trouble(self) -> str:
         """Who waits for whom at a cut link, as a sentence; empty if nobody does."""
-        waits = [f"rank {rank} waits for rank {source}" for rank, source in self.control.waiting()]
+        waiting = [(rank, source) for rank, source in self.control.waiting() if rank not in self.run.gone]
+        waits = [f"rank {rank} waits for rank {source}" for rank, source in waiting]
         return capital(f"{', '.join(waits)}: the link between them is cut.") if waits else ""
 
     def marks(self) -> dict[str, str]:
@@ -95,8 +96,7 @@ class LiveRun:
         found = {rank: f"{factor:g} × slower" for rank, factor in enumerate(self.control.factor) if factor > 1}
         for a, b in self.control.cut_links():
             found |= {a: f"cut off from {b}", b: f"cut off from {a}"}
-        if self.killed is not None:
-            found[self.killed] = "killed"
+        found |= dict.fromkeys(self.run.gone, "gone") | dict.fromkeys(self.killed, "killed")
         return {str(rank): word for rank, word in found.items()}
 
     def verdict(self) -> tuple[str, str]:
@@ -109,14 +109,17 @@ class LiveRun:
             return "quiet", f"Ended early: {self.outcome.stopped}. Start begins a new run, drawn over this one."
         count = self.outcome.messages
         traffic = f"{said(self.outcome.nbytes, BYTES)} in {count:,} messages" if count else "without a message"
-        return "good", f"Done: {self.outcome.accuracy:.1%} right after {said(self.outcome.seconds)}, {traffic}."
+        done = f"Done: {self.outcome.accuracy:.1%} right after {said(self.outcome.seconds)}, {traffic}."
+        lost = ", ".join(f"rank {rank}" for rank in self.outcome.gone)
+        return "good", f"{done} The others went on without {lost}." if lost else done
 
     def _blame(self, error: Exception) -> str:
-        if self.killed is None:
+        if not self.killed:
             return sentence(error)
-        first = sentence(error).partition(";")[0]
-        before = "" if f"ank {self.killed} was" in first else f"Rank {self.killed} was killed; "
-        return f"{before}{first}. The others cannot go on without it; Start begins a new run."
+        first, rank = sentence(error).partition(";")[0], getattr(error, "rank", max(self.killed))
+        before = "" if f"ank {rank} was" in first else f"Rank {rank} was killed; "
+        why = capital(self.run.lesson(error)) or "The others cannot go on without it"
+        return f"{before}{first}. {why}. Start begins a new run."
 
 
 def capital(text: str) -> str:

@@ -82,13 +82,13 @@ class Replay:
 
     def verdict(self) -> tuple[str, str]:
         """How it ended, as it was said then."""
-        faults = [event.text for event in self.events if isinstance(event, Fault)]
+        self._go_on()
         if self.at < self.times[-1]:
             return "quiet", "Stopped."
         if self._end is not None:
             return self._end[0], f"As recorded: {self._end[1]}"
-        if faults:
-            return "bad", f"The recording ends: {faults[-1]}."
+        if isinstance(self.recording[-1], Fault):  # others were survived
+            return "bad", f"The recording ends: {self.recording[-1].text}."
         return "quiet", "The recording has ended."
 
     def _go_on(self) -> None:

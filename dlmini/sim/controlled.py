@@ -44,10 +44,19 @@ class ControlledEngine(Engine):
     def move(self, event: tuple):
         lane = event[2]
         if lane in self.held or self.control.blocks(lane.origin, lane.to):
+            if lane.origin in self.lifecycle.deaths:
+                lane.seen = event[1]
+                return None
             self.control.waits[lane.to] = 1 + lane.origin
             self.held.setdefault(lane, []).append(event)
             return None
         return super().move(event)
+
+    def drop(self, source: int) -> None:
+        """What a dead rank sent over a cut link is lost."""
+        for lane in [lane for lane in self.held if lane.origin == source]:
+            self.control.waits[lane.to] = 0
+            lane.seen = self.held.pop(lane)[-1][1]
 
     def _due(self, thing):
         """Nothing can happen any more: unless a link is healed."""

@@ -108,12 +108,15 @@ def hopeless(rank, wants, gone) -> CommError:
     wait = wait_of(rank)
     rank.wants = before
     text = f"rank {rank.rank} waits for rank {gone.rank}, which {end}: what it waits for will never come"
+    if type(wants) is Queue:
+        text = f"rank {rank.rank} waits for anybody, and rank {gone.rank} {end}"
     return (DeadRank if dead else Unserved)(f"{text}\n{picture([wait])}", [wait])
 
 
 def unreceived(engine) -> Unreceived | None:
     """The error for messages that nobody has received, or None."""
     lanes = [lane for r in engine.strands() if r.state == "finished" for lane in r.ins.values()]
+    lanes = [lane for lane in lanes if lane.origin not in engine.lifecycle.deaths]
     letters = [
         Letter(lane.source.rank, lane.dest.rank, lane.channel, e[NBYTES], e[SENT], place(e[CODE], e[LASTI]))
         for lane in lanes

@@ -135,6 +135,9 @@ class Engine:
             return rank
         return rank._keep(event, lane, tail)
 
+    def drop(self, source: int) -> None:
+        """A rank has died: what it sent and somebody holds back is lost. Here nobody does (but see controlled.py)."""
+
     def pause(self) -> Errand:
         """Who goes on where `running` is False: the hub, which lets one event happen at a time or has ended the run."""
         if self.closed:

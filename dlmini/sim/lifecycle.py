@@ -6,12 +6,12 @@ from contextvars import copy_context
 
 from greenlet import GreenletExit
 
-from dlmini.comm.errors import CommError
+from dlmini.comm.errors import CommError, RankFailed
 from dlmini.events import Done, Fault
 from dlmini.sim.diagnosis import deadlock, hopeless, unreceived
 from dlmini.sim.engine import Engine, Errand, deep_greenlet
 from dlmini.sim.rank import NEVER, Posted, Rank
-from dlmini.sim.sending import Lane
+from dlmini.sim.sending import Lane, Queue
 
 
 class Died(GreenletExit):
@@ -19,12 +19,17 @@ class Died(GreenletExit):
 
 
 class Lifecycle:
-    """program(comm, *args) on every rank, as often as it comes back."""
+    """program(comm, *args) on every rank, as often as it comes back.
 
-    def __init__(self, engine: Engine, program, args: tuple = (), members=None):
+    may_die: ranks without which the others go on; they stay dead, and `deaths` says when that came.
+    """
+
+    def __init__(self, engine: Engine, program, args: tuple = (), members=None, may_die=()):
         self.engine, self.program, self.args = engine, program, args
         self.results: list = [None] * engine.size
         self.reviews, self.gone = 0, {}  # those who will do nothing any more, in the order of their end
+        self.may_die, self.deaths, self.known = frozenset(may_die), {}, []  # known: those that time has come to
+        self.told: set[tuple[int, int]] = set()  # (rank, the dead one of whom a receive from anybody has told it)
         engine.lifecycle, engine.ranks = self, [None] * engine.size
         for number in members or range(engine.size):
             engine.ranks[number] = Rank(engine, number)
@@ -55,7 +60,7 @@ class Lifecycle:
             rank.state = "finished"
         if not self.returns(rank):
             self.gone[rank] = None
-        self.review()
+        self.review(always=rank.rank in self.may_die)
 
     # ---- crash and return ----
 
@@ -76,11 +81,23 @@ class Lifecycle:
         if rank.stream is not None and rank.stream.greenlet is not None:
             self.engine.soon(Errand(self.engine, rank.stream.greenlet.throw))  # GreenletExit: with it dies its stream
         rank.stream = None
+        if rank.rank in self.may_die:
+            self.deaths[rank.rank] = rank.clock
+            self.engine.at(max(rank.clock, self.engine.time), Errand(self.engine, lambda: self.announce(rank)))
         if self.returns(rank):
             self.engine.at(self.engine.cluster.back[rank.rank], Errand(self.engine, lambda: self.revive(rank)))
 
+    def announce(self, rank: Rank) -> None:
+        """The time of its death has come for the world too (it may have run ahead): the others are told."""
+        self.known.append(rank)
+        if len(self.known) == len(self.may_die):
+            text = f"rank {rank.rank} died at {rank.clock:.6g} s, and nobody is left to go on"
+            raise RankFailed(text, rank.rank, died=True)
+        self.engine.drop(rank.rank)
+        self.review(always=True)
+
     def returns(self, rank: Rank) -> bool:
-        return rank.state == "dead" and rank.rank in self.engine.cluster.back
+        return rank.state == "dead" and rank.rank in self.engine.cluster.back and rank.rank not in self.may_die
 
     def revive(self, rank: Rank) -> None:
         """It has lost its memory and all that came meanwhile; its program begins anew."""
@@ -93,7 +110,7 @@ class Lifecycle:
 
     def refuse_if_hopeless(self, rank: Rank, wants) -> None:
         """Called by a rank that is about to wait for `wants`."""
-        if (lost := self._lost(wants)) is not None:
+        if (lost := self._lost(rank, wants)) is not None:
             raise self._refusal(rank, wants, lost)
 
     def review(self, always: bool = False) -> bool:
@@ -105,18 +122,30 @@ class Lifecycle:
         if not always and self.reviews * engine.size > engine.serial + 4000:
             return False
         self.reviews += 1
-        waiting = [(rank, lost) for rank in engine.strands() if (lost := self._lost(rank.wants)) is not None]
+        waiting = [(rank, lost) for rank in engine.strands() if (lost := self._lost(rank, rank.wants)) is not None]
         for rank, lost in waiting:
             rank.fault, rank.wants = self._refusal(rank, rank.wants, lost), None
             engine.soon(rank)
         return bool(waiting)
 
-    def _lost(self, wants) -> Rank | None:
+    def _lost(self, rank: Rank, wants) -> Rank | None:
         """Somebody without whom `wants` cannot come, and who will do nothing any more."""
+        if type(wants) is Queue:
+            return self._untold(rank, wants) if self.known else None
         return wants.lost(self.gone) if self.gone and isinstance(wants, Lane | Posted) else None
+
+    def _untold(self, rank: Rank, queue: Queue) -> Rank | None:
+        """For one who waits for anybody: somebody who has died, if all that it sent has been taken, and not twice."""
+        for dead in self.known if queue.first() is None else ():
+            lane = rank.ins.get((dead.rank, queue.channel))
+            if (rank.rank, dead.rank) not in self.told and (lane is None or lane.last == lane.seen):
+                return dead
+        return None
 
     def _refusal(self, rank: Rank, wants, lost: Rank) -> CommError:
         """The error for a rank that waits in vain: it has waited until the other one's end."""
+        if type(wants) is Queue:
+            self.told.add((rank.rank, lost.rank))
         error, called = hopeless(rank, wants, lost), rank.clock
         rank.clock = max(called, self.engine.time, lost.clock)
         rank._book_time(called, rank.clock, rank.clock)

@@ -147,6 +147,9 @@ class Rank(Outbox, Mailbox, Together, Comm):
     def group(self, ranks) -> RankGroup:
         return RankGroup(self, ranks)
 
+    def gone(self) -> frozenset[int]:
+        return frozenset(rank for rank, time in self.engine.lifecycle.deaths.items() if time <= self.clock)
+
     def _tell(self, event: Event) -> None:
         self.engine.tell(event)
 

@@ -8,21 +8,32 @@ import numpy as np
 class Gate:
     """Workers arrive with a push, wait, and are let through.
 
-    clocks   the pushes of each worker; `slowest` is the least of them when the gate was last opened
+    clocks   the pushes of each worker; `slowest` is the least of those of the `living` when the gate was last opened
     halts    rounds after which everybody waits until all have come so far, whatever else the gate allows
     """
 
     def __init__(self, workers: int, rounds: int, halts: Callable[[int], bool] = lambda t: False):
         self.rounds, self.halts = rounds, halts
         self.clocks, self.slowest, self.waiting = np.zeros(workers, int), 0, set()
+        self.living = np.ones(workers, bool)
 
     def arrive(self, worker: int) -> None:
         self.clocks[worker] += 1
         self.waiting.add(worker)
 
+    def strike(self, worker: int) -> None:
+        """It has died: nobody waits for it any more."""
+        self.living[worker] = False
+        self.waiting.discard(worker)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all who live have come as often as they will."""
+        return bool((self.clocks[self.living] >= self.rounds).all())
+
     def open(self) -> list[int]:
         """Let through whoever may go on, in the order of ranks."""
-        self.slowest = int(self.clocks.min())
+        self.slowest = int(self.clocks[self.living].min(initial=self.rounds))
         ready = sorted(worker for worker in self.waiting if self.may_go_on(worker) and not self.halted(worker))
         self.waiting.difference_update(ready)
         return ready
@@ -66,8 +77,13 @@ class Gathering(Gate):
         super().arrive(worker)
         self.since[worker] += 1
 
+    def strike(self, worker: int) -> None:
+        super().strike(worker)
+        self.since[worker] = 0
+
     def open(self) -> list[int]:
-        if self.since.max() >= self.most and set(np.flatnonzero(self.clocks < self.rounds)) <= self.waiting:
+        at_work = set(np.flatnonzero(self.living & (self.clocks < self.rounds)))
+        if self.since.max() >= self.most and at_work <= self.waiting:
             self.since[:] = 0
         return super().open()
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dlmini.comm.errors import DeadRank
 from dlmini.topology.graphs import graph_of, matrix_of, onward
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -28,6 +29,8 @@ class AsyncGossip(Topology):
     longer in between, LocalSGD(10) or more (the paper pushes only now and then, with probability p).
     After the last round, and where memories are kept, all say goodbye to all and wait for the others': messages of a
     sender come in order, so after its goodbye there are none.
+    A worker that dies takes its weight with it, and what is pushed to it before that is known. The others' weights then
+    sum to less than P; since numbers are always mixed in proportion to weights, nothing else changes.
     graph: "random" pushes to anybody; another graph to one of the neighbours in it, by chance.
     Cost: one vector a round, and P - 1 empty messages at the end.
     Blot et al., Gossip training for deep learning, 2016.
@@ -37,6 +40,7 @@ class AsyncGossip(Topology):
     graph: object = "random"
     waits: ClassVar[bool] = False
     sends: ClassVar[str] = "weights"
+    survives: ClassVar[bool] = True
 
     def __post_init__(self):
         object.__setattr__(self, "graph", graph_of(self.graph))
@@ -52,7 +56,7 @@ class AsyncGossip(Topology):
 
 
 class Purse:
-    """One worker's weight, and who has said goodbye."""
+    """One worker's weight, and who has said goodbye, or will never."""
 
     def __init__(self, topology: AsyncGossip, recipe):
         self.topology, self.recipe = topology, recipe
@@ -81,7 +85,7 @@ class Purse:
         x += other
 
     def push(self, comm, x: np.ndarray, t: int) -> None:
-        others = self.topology.reachable(comm.size, comm.rank, t)
+        others = np.setdiff1d(self.topology.reachable(comm.size, comm.rank, t), list(comm.gone()))
         if not others.size or self.weight < LEAST:
             return
         self.weight /= 2
@@ -95,7 +99,10 @@ class Purse:
             comm.send(rank, None, NEWS)
         for rank in others:
             while rank not in self.gone:
-                self.mix(x, rank, comm.recv(rank, NEWS))
+                try:
+                    self.mix(x, rank, comm.recv(rank, NEWS))
+                except DeadRank:
+                    self.gone.add(rank)
         self.gone.clear()
 
     def memory(self) -> dict:

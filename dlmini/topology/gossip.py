@@ -1,6 +1,7 @@
 """Talk to a few: each worker mixes with its neighbours of the round, and news spreads hop by hop."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ class Gossip(Topology):
     Mixing weights pulls workers together; mixing updates does not, it only makes them move alike.
     Cost: as many packets as K has entries beside the diagonal in a column, sent onward from one's own rank, so that on
     a switch no two meet at a port (`onward` in graphs.py). Nobody waits for those it does not mix with.
+    A worker that dies is missed by its neighbours alone: each counts its own packet, or weights, in the other's place
+    (`without` in graphs.py).
     """
 
     word = "gossip"
@@ -33,6 +36,7 @@ class Gossip(Topology):
     )
     graph: object = "rotating"
     what: str = "updates"
+    survives: ClassVar[bool] = True
 
     def __post_init__(self):
         object.__setattr__(self, "graph", graph_of(self.graph))
@@ -61,14 +65,14 @@ class Gossip(Topology):
             mine = turn.step(outer)
             return self._mix_weights(comm, turn, mine)
         turn.mixed[:] = 0
-        for packet, share in heard(comm, self.matrix(comm.size, turn.t), turn.packet):
+        for packet, share in heard(comm, self.matrix(comm.size, turn.t), turn.packet, instead=turn.packet):
             packet.add_to(turn.mixed, share)
         return turn.step(outer)
 
     def _mix_weights(self, comm, turn: Turn, mine) -> np.ndarray:
         mixed = turn.mixed
         mixed[:] = 0
-        for w, share in heard(comm, self.matrix(comm.size, turn.t), mine):
+        for w, share in heard(comm, self.matrix(comm.size, turn.t), mine, instead=mine):
             Dense(w).add_to(mixed, share)
         mine[:] = mixed
         return mine

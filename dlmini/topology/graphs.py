@@ -18,6 +18,7 @@ from math import isqrt
 import numpy as np
 
 from dlmini.checks import numbers
+from dlmini.comm.errors import DeadRank
 from dlmini.topology.own import Own
 
 Graph = Callable[[int, int], np.ndarray]  # (workers, round) -> matrix
@@ -136,16 +137,40 @@ def onward(ranks: Iterable[int], first: int, size: int) -> list[int]:
     return sorted(ranks, key=lambda rank: (rank - first) % size)
 
 
-def heard(comm, K: np.ndarray, message):
+def without(K: np.ndarray, gone: Iterable[int]) -> np.ndarray:
+    """K among survivors: everybody counts for itself what it can no longer hear, K_ii += K_ij for each dead j.
+
+    Rows still sum to one, so who agree go on agreeing. Columns do too where K is symmetric (ring, torus, complete,
+    random, rotating): then the mean over survivors never changes either. Where it is not (exponential, one_peer),
+    those whom the dead one heard, and it alone, count for less than before.
+    """
+    K, gone = np.array(K), list(gone)
+    K[np.diag_indices(len(K))] += K[:, gone].sum(1)
+    K[:, gone] = K[gone] = 0
+    return K
+
+
+def heard(comm, K: np.ndarray, message, instead=None):
     """Send to all that K lets hear me, onward from my rank; then (message, share) of everybody whom I hear, myself too.
 
     What is heard comes in the order of ranks, whoever was first: sums have the same bits on every transport.
+    instead: what counts in the place of what a dead worker would have said (see `without`); else its death is raised.
     """
     for other in onward(np.flatnonzero(K[:, comm.rank]).tolist(), comm.rank, comm.size):
         if other != comm.rank:
             comm.send(other, message)
     for other in np.flatnonzero(K[comm.rank]):
-        yield (message if other == comm.rank else comm.recv(int(other))), float(K[comm.rank, other])
+        yield (message if other == comm.rank else received(comm, int(other), instead)), float(K[comm.rank, other])
+
+
+def received(comm, source: int, instead):
+    """What a worker says; if it has died before that, `instead`."""
+    try:
+        return comm.recv(source)
+    except DeadRank:
+        if instead is None:
+            raise
+        return instead
 
 
 def spectral_gap(K: np.ndarray) -> float:

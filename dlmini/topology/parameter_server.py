@@ -1,6 +1,7 @@
 """Some ranks only keep the weights: workers push what they learned and fetch what has become of it."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class ParameterServer(Topology):
     r mod K, the first round would be shorter and all others longer.)
     back: a compressor for the way back. The server then sends what a worker lacks, and whatever was left out is still
     lacking next time, so nothing is lost in this direction either.
+    A worker that dies is struck off: where nobody waits for everybody the others go on, and only what it had not pushed
+    is lost. A server that dies takes its shard with it, and ends the run.
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
     """
 
@@ -32,6 +35,7 @@ class ParameterServer(Topology):
     servers: int = 1
     quorum: int | None = None
     back: object = None
+    survives: ClassVar[bool] = True
 
     def __post_init__(self):
         settle(self, servers=whole(self.servers, "servers", 1))

@@ -1,10 +1,12 @@
 """A server's side: a shard of the weights, who has pushed, and who waits."""
 
 from bisect import insort
+from collections.abc import Iterable
 from operator import itemgetter
 
 import numpy as np
 
+from dlmini.comm.errors import DeadRank
 from dlmini.compression.packets import Dense
 from dlmini.events import Checkpoint, Served
 from dlmini.memory import arrays, restore
@@ -31,7 +33,7 @@ class Shard:
         self.once_each = sync.staleness == 0 and self.quorum == workers
         self.mixed, self.added = np.zeros_like(w), 0
         self.gate = sync.gate(workers, recipe.rounds, recipe.checkpoints_after)
-        self.gate.clocks[1:] = sync.warm_start
+        self.gate.clocks[1:], self.admitted = sync.warm_start, sync.warm_start == 0
         self.version, self.read, self.heap = 0, np.zeros(workers, int), []
         self.back = topology.back and topology.back.fit(((w.size,),))
         self.seen = np.tile(w, (workers, 1)) if self.back else np.zeros((0, 0))
@@ -41,20 +43,31 @@ class Shard:
         if before is not None:
             restore(whole, before)
         self.admit(comm)
-        while self.gate.clocks.min() < self.recipe.rounds:
-            worker, packet = comm.recv_any(PUSH)
-            self.hear(comm, worker, packet)
-            self.gate.arrive(worker)
+        while not self.gate.passed:
+            try:
+                worker, packet = comm.recv_any(PUSH)
+            except DeadRank:
+                self.strike(comm.gone())
+            else:
+                self.hear(comm, worker, packet)
+                self.gate.arrive(worker)
             for ready in self.gate.open():
                 if self.recipe.sync.fetches(self.gate.clocks[ready] - 1):
                     self.reply(comm, ready)
-            if worker == 0:
-                self.admit(comm)
+            self.admit(comm)
             if self.all_have_come():
-                comm.emit(Checkpoint(int(self.gate.clocks[0]) - 1, arrays(whole)))
+                comm.emit(Checkpoint(self.gate.slowest - 1, arrays(whole)))
         if self.heap or self.added:
             self.step()
         return self.w
+
+    def strike(self, gone: Iterable[int]) -> None:
+        """Workers have died: nobody waits for them, and a quorum is never more than those who live."""
+        for worker in gone:
+            self.gate.strike(worker)
+        self.quorum = min(self.quorum, max(1, int(self.gate.living.sum())))
+        if len(self.heap) >= self.quorum:
+            self.step()
 
     def hear(self, comm, worker: int, packet) -> None:
         """Take a push; make a step when they are enough."""
@@ -93,14 +106,16 @@ class Shard:
         comm.send(worker, packet, FETCH)
 
     def admit(self, comm) -> None:
-        """Worker 0 has learned alone for long enough: the others may begin."""
-        if self.recipe.sync.warm_start and self.gate.clocks[0] == self.recipe.sync.warm_start:
+        """Worker 0 has learned alone for long enough, or has died: the others may begin."""
+        alone = self.gate.living[0] and self.gate.clocks[0] < self.recipe.sync.warm_start
+        if not self.admitted and not alone:
+            self.admitted = True
             for worker in range(1, len(self.read)):
                 self.reply(comm, worker)
 
     def all_have_come(self) -> bool:
-        clocks = self.gate.clocks
-        return self.recipe.checkpoints_after(int(clocks[0]) - 1) and clocks.min() == clocks.max()
+        clock = self.gate.slowest
+        return self.recipe.checkpoints_after(clock - 1) and bool((self.gate.clocks[self.gate.living] == clock).all())
 
     def memory(self) -> dict:
         heap = np.array([packet.dense() for _, packet, _ in self.heap], np.float32).reshape(-1, self.w.size)

@@ -15,12 +15,14 @@ class Topology:
     waits       whether an exchange waits until its partners have come to it
     owns_codec  it compresses by itself, because arithmetic and talk are interleaved: no other compression is used
     sends       "packets", or "weights" if these travel whole, however the update was compressed
+    survives    whether others can go on without a worker that has died (with servers: if nobody waits for everybody)
     """
 
     servers: int = 0
     waits: ClassVar[bool] = True
     owns_codec: ClassVar[bool] = False
     sends: str = "packets"
+    survives: ClassVar[bool] = False
 
     def start(self, comm, w: np.ndarray, recipe, shapes):
         """What exchanges for one worker, all its life. A topology that remembers nothing does it itself.

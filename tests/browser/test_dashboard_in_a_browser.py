@@ -39,6 +39,23 @@ def test_in_lesson_03_start_watch_kill_start_again_and_stop(lab, shots):
         assert visitor.live.get_attribute("data-points") == before
 
 
+def test_in_lesson_06_a_killed_worker_is_gone_and_the_others_go_on(lab, shots):
+    _, url, token = lab
+    with page(url, token, "notebooks/06_asynchrony.ipynb") as view:
+        visitor = Visitor(view)
+        visitor.opens_the_dashboard()
+        visitor.press("Start")
+        visitor.counts("points", 3)
+        visitor.press("Kill")
+        visitor.reads("Rank 1 is gone; 2 workers go on.")
+        points = int(visitor.live.get_attribute("data-points"))
+        visitor.counts("points", points + 3)
+        visitor.sees("running")
+        view.screenshot(path=shots / "gone.png")
+        visitor.press("Stop")
+        visitor.sees("ended")
+
+
 def test_in_lesson_06_a_slow_worker_holds_up_others_or_nobody(lab, shots):
     _, url, token = lab
     with page(url, token, "notebooks/06_asynchrony.ipynb") as view:

@@ -110,10 +110,44 @@ def test_a_killed_worker_is_named_with_its_signal_and_the_dashboard_stays_usable
     picture.state("ended")
     assert board.live.message["kind"] == "bad"
     assert "Rank 2 was killed by SIGKILL" in board.live.message["text"]
+    assert "waits for everybody; asynchronous, stale-synchronous and Downpour" in board.live.message["text"]
     assert board.live.marks == {"2": "killed"}
     board.plan = board.plan.__class__(board.plan.task, board.plan.optimizer, steps=5)
     press(board.panel.start)
     picture.until(lambda: board.live.state == "ended" and board.live.message["kind"] == "good")
+
+
+@pytest.mark.parametrize("on", ["simulated", "processes"])
+def test_where_nobody_waits_for_it_a_killed_worker_is_named_and_the_others_go_on(shown, on):
+    board, picture = shown(on=on, sync="async", topology="server", workers=4, steps=10**6)
+    press(board.panel.start)
+    picture.until(lambda: board.live.state == "running" and picture.points > 0)
+    board.panel.rank.value = 2
+    press(board.panel.kill)
+    picture.until(lambda: board.live.message["text"].startswith("Rank 2 is gone; 3 workers go on. Training"))
+    assert board.live.marks == {"2": "killed"}
+    before = board.board.done[:4].copy()
+    picture.until(lambda: (board.board.done[:4] > before).tolist() == [True, True, False, True])
+    assert board.board.facts()["gone"] == [2]
+    board.panel.rank.value = 4
+    press(board.panel.kill)
+    picture.state("ended")
+    assert board.live.message["kind"] == "bad"
+    assert "Rank 4 is a server, and the weights that it kept are lost with it" in board.live.message["text"]
+
+
+def test_a_run_that_lost_a_worker_says_so_at_its_end(shown):
+    board, picture = shown(on="simulated", sync="async", topology="server", steps=2000)
+    press(board.panel.start)
+    picture.until(lambda: board.live.state == "running" and picture.points > 0)
+    press(board.panel.pause)
+    board.panel.rank.value = 0  # who shows its weights: another takes over
+    press(board.panel.kill)
+    press(board.panel.pause)
+    picture.state("ended")
+    assert board.live.message["text"].endswith("The others went on without rank 0.")
+    assert board.outcomes[-1].gone == [0]
+    assert board.outcomes[-1].measured[-1].t == board.board.rounds - 1
 
 
 @pytest.mark.parametrize("on", ["simulated", "processes"])

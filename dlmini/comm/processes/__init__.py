@@ -22,12 +22,12 @@ from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
 from dlmini.comm.network import Network, network_of
 from dlmini.comm.processes.plain.waiting_and_sums import check_order
-from dlmini.comm.processes.workers.failures import judge, whereabouts
+from dlmini.comm.processes.workers.failures import ended, judge, whereabouts
 from dlmini.comm.processes.workers.pool import Pool
-from dlmini.comm.processes.workers.protocol import Said
+from dlmini.comm.processes.workers.protocol import Lost, Said
 from dlmini.comm.processes.workers.start import prepare
 from dlmini.comm.real_transports import pickled
-from dlmini.events import Event
+from dlmini.events import Event, Fault
 
 KEPT = 64  # idle workers kept at most, over all pools
 _idle: list[Pool] = []  # the one used last comes last
@@ -64,10 +64,12 @@ class Processes:
         args: tuple = (),
         listen: Callable[[Event], None] | None = None,
         control: Control | None = None,
+        may_die: frozenset[int] = frozenset(),
     ) -> Results:
         """program(comm, *args) on every rank. `listen` is called with each event as it comes; without it all are kept.
 
         It is called where the ranks are heard: while it works, nothing is, and after a while they wait (event_sender).
+        Of a rank that was lost (may_die) the books are lost too: they hold what the others sent.
         """
         data, began, events = pickled(program, args, self.network, control is not None), time.perf_counter(), []
         pool = borrow(self.size)
@@ -75,7 +77,7 @@ class Processes:
         try:
             if control is not None:
                 control.bind(pool.area.control, lambda rank: pool.processes[rank].kill(), pool.cancel)
-            pool.run(data, lambda said: hear(said, events, listen), self.spans, self.timeout)
+            pool.run(data, lambda said: hear(said, listen or events.append), self.spans, self.timeout, may_die)
         except KeyboardInterrupt as stop:
             stop.add_note(whereabouts(pool.answers))
             raise
@@ -99,13 +101,15 @@ class Processes:
             pool.cancel()
 
 
-def hear(said: Said, events: list[Event], listen: Callable[[Event], None] | None) -> None:
-    """Events to who listens, or else to the results; a printed text to where this process prints."""
-    if said.stream != "events":
+def hear(said: Said | Lost, listen: Callable[[Event], None]) -> None:
+    """Events, and the loss of a rank as one, to who listens; a printed text to where this process prints."""
+    if isinstance(said, Lost):
+        listen(Fault("killed", f"rank {said.rank} {ended(said.code)}", rank=said.rank, at=said.at))
+    elif said.stream == "events":
+        for event in map(pickle.loads, said.text):
+            listen(event)
+    else:
         getattr(sys, said.stream).write(said.text)
-        return
-    for event in map(pickle.loads, said.text):
-        (listen or events.append)(event)
 
 
 def borrow(size: int) -> Pool:

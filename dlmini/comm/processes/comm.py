@@ -17,7 +17,7 @@ from dlmini.comm import wire
 from dlmini.comm.base import Comm
 from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAMES, REDUCE_SCATTER, name_of
 from dlmini.comm.collectives import Pending, plan_of
-from dlmini.comm.errors import Unserved
+from dlmini.comm.errors import DeadRank, Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.layout import ALL
@@ -48,9 +48,13 @@ class SharedComm(Comm):
         self._short = type(self._inbox) is Inbox  # may vectors take the shortest way?
         self._direct = self.size > 1 and network is None  # may messages and sums take the way through shared memory?
         self._lines: dict[int, tuple[list[int], int, int]] = {}  # what a sum books, by the length of the vector
+        self._told: set[int] = set()  # of whose death a receive from anybody has told
 
     def now(self) -> float:
         return perf_counter() - self._epoch
+
+    def gone(self) -> frozenset[int]:
+        return self._inbox.dead()
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave when all have finished; how many messages lie unread, by source and channel."""
@@ -116,11 +120,21 @@ class SharedComm(Comm):
         """Wait until a letter is here: whose."""
         inbox = self._inbox
         while (found := inbox.found(source, channel)) is None:
+            if source == ANY and inbox.lost:
+                self._tell_of_deaths(channel)
             if inbox.expects(source):
                 self._wait(source, channel)
             elif inbox.found(source, channel) is None:
-                raise Unserved(deserted(self.rank, source, channel))
+                dead = source in inbox.lost
+                raise (DeadRank if dead else Unserved)(deserted(self.rank, source, channel, dead))
         return found
+
+    def _tell_of_deaths(self, channel: int) -> None:
+        """DeadRank, once for each death, when all that the dead one sent has been taken."""
+        lost = {rank for rank in self._inbox.lost - self._told if not self._inbox.expects(rank)}
+        if lost and self._inbox.found(ANY, channel) is None:
+            self._told |= lost
+            raise DeadRank(f"rank {self.rank} waits for {name_of(channel)} from anybody, and {died(lost)}")
 
     def _wait(self, source: int, channel: int) -> None:
         self._next(source, channel, lambda *_: self._inbox.wait())
@@ -232,3 +246,7 @@ def body_of(frame: wire.Frame) -> list[np.ndarray]:
     if frame.nbytes <= layout.INLINE:
         return [np.frombuffer(b"".join((frame.header, *frame.buffers)), BYTE)]
     return [np.frombuffer(part, BYTE) for part in (frame.header, *frame.buffers)]
+
+
+def died(ranks: set[int]) -> str:
+    return " and ".join(f"rank {rank}" for rank in sorted(ranks)) + (" has" if len(ranks) == 1 else " have") + " died"

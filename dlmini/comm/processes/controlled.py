@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from itertools import chain
 
+from dlmini.comm.channels import ANY
 from dlmini.comm.collectives import plan_of
 from dlmini.comm.control import Orders
 from dlmini.comm.processes.comm import SharedComm
@@ -49,7 +50,11 @@ class CutInbox(Inbox):
         self._release()
 
     def expects(self, source: int) -> bool:
-        return super().expects(source) or any(self.kept.values())
+        """What a dead rank sent over a cut link is lost: nobody waits for that."""
+        if super().expects(source):  # first: it may read letters that are then kept
+            return True
+        kept = {sender for sender, letters in self.kept.items() if letters} - self.lost
+        return bool(kept) if source == ANY else source in kept
 
     def close(self) -> dict[tuple[int, int], int]:
         unread = defaultdict(int, super().close())

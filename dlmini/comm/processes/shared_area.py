@@ -49,6 +49,19 @@ class SharedArea:
         """Every wait of this run ends."""
         self.words[layout.ABORT] = run
 
+    def strike(self, rank: int, run: int) -> None:
+        """A rank has died in this run. Its words have no writer any more; the parent writes them a last time.
+
+        Whatever instruction it died at, nothing of the others' is broken: every word has one writer and is written
+        whole, what a letter holds is written before the tail that announces it, and there are no locks. What it had
+        announced stays where it lies, to be read; and it counts as a reader who has read everything, for ever.
+        """
+        for source in (source for source in range(self.size) if source != rank):
+            for dest in (rank, source):
+                self.words[layout.head_word(source, dest, rank, self.size)] = layout.FAR
+        self.words[layout.rank_words(rank) + layout.HELD] = 0
+        self.words[layout.rank_words(rank) + layout.FINISHED] = -run
+
     def begin(self) -> None:
         """A run begins: all ports of the network are free."""
         end = layout.length(self.size)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dlmini import jit
-from dlmini.comm.errors import Unserved
+from dlmini.comm.errors import DeadRank, Unserved
 from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.messages.receiving import Cancelled
 from dlmini.comm.processes.plain import messages as letters
@@ -103,13 +103,19 @@ class Sums:
         doing = described(plain.ticket(verb, x.dtype.num, x))
         if verdict == layout.ABORTED:
             raise Cancelled(doing, tuple(self._absent()))
-        raise Unserved(self._deserted(doing)) if verdict == layout.GONE else ValueError(self._mismatch())
+        raise self._deserted(doing) if verdict == layout.GONE else ValueError(self._mismatch())
 
-    def _deserted(self, doing: str) -> str:
-        run = self.settings[layout.RUN]
-        gone = [r for r in range(self.size) if self.words[layout.rank_words(r) + layout.FINISHED] == run]
-        have = f"{ranks(gone)} {'has' if len(gone) == 1 else 'have'}"
-        return f"rank {self.rank} {doing}, but {have} finished without it; all ranks must call the same verbs"
+    def _deserted(self, doing: str) -> Unserved | DeadRank:
+        run, ends = (
+            self.settings[layout.RUN],
+            [self.words[layout.rank_words(r) + layout.FINISHED] for r in range(self.size)],
+        )
+        if dead := [rank for rank, end in enumerate(ends) if end == -run]:
+            return DeadRank(f"rank {self.rank} {doing}, but {have(dead)} died: sums need all ranks")
+        gone = [rank for rank, end in enumerate(ends) if end == run]
+        return Unserved(
+            f"rank {self.rank} {doing}, but {have(gone)} finished without it; all ranks must call the same verbs"
+        )
 
     def _mismatch(self) -> str:
         half = self.words[layout.rank_words(self.rank) + layout.ARRIVED] & 1
@@ -131,6 +137,10 @@ def described(ticket: int) -> str:
     if verb == layout.MEET:
         return "calls a barrier"
     return f"brings {length} {NAMES[ticket >> layout.DTYPE & 0xFF]} to {VERBS[verb]}"
+
+
+def have(which: list[int]) -> str:
+    return f"{ranks(which)} {'has' if len(which) == 1 else 'have'}"
 
 
 def ranks(which: list[int]) -> str:

@@ -1,7 +1,8 @@
 """The board: the few shared words by which ranks on one machine see each other. 64-bit words, one writer each.
 
     ABORT                       the number of the run to be given up; written by the parent
-    rank r, first line          how often it has come to a meeting, what it came for and when; the run it has finished
+    rank r, first line          how often it has come to a meeting, what it came for and when; the run it has finished,
+                                or, with a minus, the one it has died in (then the parent writes for it)
     rank r, second line         its bell, which whoever has news for a sleeper rings; 0 or, if it sleeps, 1 + the bell
                                 when it lay down; how many messages it holds that are still under way
     a ring buffer               how far it is written, whether its writer waits for room; how far each reader has read
@@ -65,6 +66,9 @@ ALL = -1  # as a destination: everybody but me
 ABORTED, MISMATCH, GONE, NOTHING = -1, -2, -3, -4
 # what reading a letter may come to: it is here; a part of it is; it needs memory of another size
 WHOLE, PART, UNFIT = -5, -6, -7
+
+
+FAR = 2**62  # how far a dead reader has read: nobody waits for it any more
 
 
 def rank_words(rank: int) -> int:

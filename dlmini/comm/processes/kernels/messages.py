@@ -93,9 +93,9 @@ def put_in_cell(board, settings, end, cells, cell, data, at, count):
 
 @kernel(exact=True, inline=True)
 def room_of(board, end):
-    """How many bytes the ring has room for."""
+    """How many bytes the ring has room for. Where all readers are dead (FAR), always for all it can hold."""
     head = least_head(board, end[layout.WORDS], end[layout.READERS])
-    return end[layout.CAPACITY] - (end[layout.POSITION] - head)
+    return min(end[layout.CAPACITY], end[layout.CAPACITY] - (end[layout.POSITION] - head))
 
 
 @kernel(exact=True, inline=True)

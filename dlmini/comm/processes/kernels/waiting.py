@@ -178,7 +178,7 @@ def gather(board, settings):
         elif tries <= rests:
             call(settings[layout.YIELD], 0, 0, 0, 0, 0)
         else:
-            ended = load(board, words_of(who) + layout.FINISHED) == settings[layout.RUN]
+            ended = abs(load(board, words_of(who) + layout.FINISHED)) == settings[layout.RUN]
             if ended and missing(board, size, turn, who) == who:  # looked at again: it may have come and then finished
                 return layout.GONE
             bell = load(board, mine + layout.BELL)

@@ -78,7 +78,7 @@ class Inbox:
     def _watch(self) -> None:
         """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads.
 
-        `ended` are the ranks that have finished: nothing more comes from them.
+        `ended` are the ranks that have finished, or died: nothing more comes from them. `lost` are the dead.
         """
         finished = [layout.rank_words(other) + layout.FINISHED for other in self.others]
         tails = [ring.tail_word for ring in self.incoming]
@@ -86,8 +86,9 @@ class Inbox:
         self.seen, self.rings, self.quiet = self.words[self.watched], len(tails), len(tails) + len(finished)
         self.seen[: self.rings] = [ring.head for ring in self.incoming]
         self.outbox.seen = self.seen[self.quiet :]
-        ends = self.seen[self.rings : self.quiet] == self.run
-        self.ended = {other for other, end in zip(self.others, ends, strict=True) if end}
+        self.finished, self.ended, self.lost = dict(zip(self.others, finished, strict=True)), set(), set()
+        for other in self.others:
+            self._look_at(other)
 
     # ---- receiving ----
 
@@ -108,7 +109,19 @@ class Inbox:
             self.outbox.flush()
         elif found >= 0:
             self.seen[found] = self.look(self.watched[found])
-            self.ended.add(self.others[found - self.rings])
+            self._look_at(self.others[found - self.rings])
+
+    def _look_at(self, other: int) -> None:
+        """Has it finished, or died?"""
+        end = self.look(self.finished[other])
+        if abs(end) == self.run:
+            self.ended.add(other)
+        if end == -self.run:
+            self.lost.add(other)
+
+    def dead(self) -> frozenset[int]:
+        """Who has died by now, noticed in a wait or not."""
+        return frozenset(other for other, word in self.finished.items() if self.look(word) == -self.run)
 
     def vector(self, source: int, channel: int) -> tuple[np.ndarray | None, float]:
         """Wait for news. If it is a vector of float32 of this channel, as long as the last one: (vector, when sent).

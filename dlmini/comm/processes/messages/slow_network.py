@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from heapq import heappop, heappush
 
+from dlmini.comm.channels import ANY
 from dlmini.comm.network import Network
 from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.messages.receiving import Inbox, Letter, weight_of
@@ -91,7 +92,7 @@ class SlowInbox(Inbox):
         return self.came > before
 
     def expects(self, source: int) -> bool:
-        return super().expects(source) or bool(self.coming or self.held)
+        return super().expects(source) or any(source in (ANY, x.source) for _, _, x in self.coming + self.held)
 
     def close(self) -> dict[tuple[int, int], int]:
         unread = Counter(super().close())

@@ -46,7 +46,7 @@ def least_head(board, first, readers):
 
 def room_of(board, end):
     head = least_head(board, end[layout.WORDS], end[layout.READERS])
-    return int(end[layout.CAPACITY] - (end[layout.POSITION] - head))
+    return int(min(end[layout.CAPACITY], end[layout.CAPACITY] - (end[layout.POSITION] - head)))
 
 
 def free_cell(board, cells):

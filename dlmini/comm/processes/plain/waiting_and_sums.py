@@ -68,7 +68,7 @@ def gather(board, settings):
     while len(absent := firsts[board[firsts + layout.ARRIVED] < turn]):
         if board[layout.ABORT] == settings[layout.RUN]:
             return layout.ABORTED
-        gone = absent[board[absent + layout.FINISHED] == settings[layout.RUN]]
+        gone = absent[abs(board[absent + layout.FINISHED]) == settings[layout.RUN]]
         if (board[gone + layout.ARRIVED] < turn).any():  # looked at again: one may have come and finished in between
             return layout.GONE
         rest(tries := tries + 1)

@@ -23,11 +23,16 @@ class DeadlockWatch:
         self.words = area.words[: layout.length(area.size)]
         firsts = np.array([layout.rank_words(rank) for rank in range(area.size)])
         self.asleep, self.bells, self.held = firsts + layout.ASLEEP, firsts + layout.BELL, firsts + layout.HELD
-        self.before, self.still = self.words.copy(), 0
+        self.before, self.still, self.alive = self.words.copy(), 0, np.ones(area.size, bool)
+
+    def forget(self, rank: int) -> None:
+        """It has died, and counts as one that rests."""
+        self.alive[rank] = False
 
     def look(self) -> bool:
         now, before = self.words.copy(), self.before
-        resting = (now[self.asleep] == now[self.bells] + 1).all() and not now[self.held].any()
+        asleep, held = now[self.asleep] == now[self.bells] + 1, now[self.held] != 0
+        resting = (asleep & ~held)[self.alive].all()
         self.still = self.still + 1 if resting and np.array_equal(now, before) else 0
         self.before = now
         return self.still >= LOOKS

@@ -10,6 +10,9 @@ from dlmini.comm.errors import Deadlock, RankFailed
 from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.processes.workers.protocol import Died, Exited, Raised, Returned, Silent, Stopped
 from dlmini.comm.real_transports import unreceived
+from dlmini.events import Phases
+
+NOTHING_LEFT = Returned(pickle.dumps(None), [], Phases(), {})
 
 
 class Wait(NamedTuple):
@@ -22,21 +25,27 @@ class Wait(NamedTuple):
 
 
 def judge(pool: Pool, timeout: float | None) -> list[Returned]:
-    """All answers by rank; or raise for the first that is a failure."""
+    """All answers by rank, empty ones for the lost; or raise for the first that is a failure."""
     answers = pool.answers
     for rank, answer in answers.items():
         if isinstance(answer, Raised):
             raise raised(rank, answer)
         if isinstance(answer, Exited):
             raise RankFailed(f"rank {rank} left by sys.exit({answer.code})\n{answer.trace}", rank)
-        if isinstance(answer, Died):
-            raise RankFailed(f"rank {rank} {ended(answer.code)}{quoted(answer.words)}", rank)
+        if isinstance(answer, Died) and rank not in pool.lost:
+            raise RankFailed(f"rank {rank} {ended(answer.code)}{quoted(answer.words)}", rank, died=True)
     if not pool.succeeded():
         raise deadlock(answers) if pool.stuck else too_late(answers, timeout)
-    found = [answers[rank] for rank in range(len(answers))]
+    found = [answers[rank] if rank not in pool.lost else NOTHING_LEFT for rank in range(len(answers))]
+    found = [answer._replace(unread=without(answer.unread, pool.lost)) for answer in found]
     if any(answer.unread for answer in found):
         raise unreceived(answer.unread for answer in found)
     return found
+
+
+def without(unread: dict[tuple[int, int], int], lost: set[int]) -> dict[tuple[int, int], int]:
+    """Unread messages, but for those of who is lost: nobody could know that they would still come."""
+    return {key: count for key, count in unread.items() if key[0] not in lost}
 
 
 def raised(rank: int, answer: Raised) -> BaseException:
@@ -78,6 +87,8 @@ def whereabouts(answers: dict[int, object]) -> str:
             lines.append(f"rank {rank} {answer.what or 'has finished'}: {answer.where}")
         elif isinstance(answer, Silent):
             lines.append(f"rank {rank} is busy{quoted(answer.words)}")
+        elif isinstance(answer, Died):
+            lines.append(f"rank {rank} {ended(answer.code)}")
         else:
             lines.append(f"rank {rank} has finished")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 run        one task to every rank; chat and answers back; a death wakes us at once
 failure    the others are told to give up; if all do, they are kept; if one does not, all are ended
+death      of one that may die: the others are told so, and go on; afterwards all are ended
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dlmini.comm.processes.shared_area import SharedArea, nbytes
 from dlmini.comm.processes.wait_settings import cores
 from dlmini.comm.processes.workers import edited_sources
 from dlmini.comm.processes.workers.deadlock_watch import TICK, DeadlockWatch
-from dlmini.comm.processes.workers.protocol import READY, Died, Returned, Said, Silent, StartOrder, Task
+from dlmini.comm.processes.workers.protocol import READY, Died, Lost, Returned, Said, Silent, StartOrder, Task
 from dlmini.comm.processes.workers.start import compile_once, start_worker
 from dlmini.comm.processes.workers.wait_many import wait
 
@@ -35,13 +36,14 @@ WORDS = 0.2  # seconds for fault handlers to write where their processes are
 class Pool:
     """`size` worker processes with a area between them.
 
-    Of the last run: `answers` in the order they came, and whether it was ended because it was `stuck`.
+    Of the last run: `answers` in the order they came, who was `lost` though the others went on, and whether it was
+    ended because it was `stuck`.
     """
 
     def __init__(self, size: int):
         self.size, self.owner, self.runs, self.alive = size, os.getpid(), 0, True
         self.torn = self.stuck = False  # a message cut off in the middle; all ranks waiting for one another
-        self.cores, self.sources, self.answers = len(cores()), {}, {}
+        self.cores, self.sources, self.answers, self.lost = len(cores()), {}, {}, set()
         self.bell, self.ringer = multiprocess.get_context("spawn").Pipe(duplex=False)
         compile_once()
         segment, scale = create(lambda scale: nbytes(size, scale))
@@ -67,28 +69,52 @@ class Pool:
         healthy = self.alive and all(process.exitcode is None for process in self.processes)
         return healthy and not edited_sources.edited(self.sources)
 
-    def run(self, program: bytes, chat: Callable[[Said], None], spans: bool, timeout: float | None) -> None:
-        """One task to every rank, until all have returned or one has failed; see `answers`."""
-        self.runs, self.answers = self.runs + 1, {}
+    def run(
+        self,
+        program: bytes,
+        chat: Callable[[Said | Lost], None],
+        spans: bool,
+        timeout: float | None,
+        may_die: frozenset[int] = frozenset(),
+    ) -> None:
+        """One task to every rank, until all have returned or one has failed; see `answers`.
+
+        Who `may_die` may be lost, as long as one of them lives.
+        """
+        self.runs, self.answers, self.lost = self.runs + 1, {}, set()
         while self.bell.poll():  # an old cancel that came too late
             self.bell.recv_bytes()
         end = float("inf") if timeout is None else time.monotonic() + timeout
         self.area.begin()
+        epoch, deadlock = time.perf_counter(), DeadlockWatch(self.area)
         try:
-            self._send(Task(self.runs, time.perf_counter(), self.cores, spans, sys.path, os.getcwd(), program))
-            for rank, said in self._hear(end, DeadlockWatch(self.area)):
+            self._send(Task(self.runs, epoch, self.cores, spans, sys.path, os.getcwd(), program))
+            for rank, said in self._hear(end, deadlock):
                 if isinstance(said, Said):
                     chat(said)
                     continue
                 self.answers[rank] = said
-                if not isinstance(said, Returned):
+                if isinstance(said, Died) and rank in may_die and may_die - self.lost - {rank}:
+                    self._lose(rank, deadlock)
+                    chat(Lost(rank, said.code, time.perf_counter() - epoch))
+                elif not isinstance(said, Returned):
                     break
         finally:
             if not self.succeeded():
                 self._give_up()
+            elif self.lost:
+                self.end()
 
     def succeeded(self) -> bool:
-        return len(self.answers) == self.size and all(isinstance(a, Returned) for a in self.answers.values())
+        returned = {rank for rank, answer in self.answers.items() if isinstance(answer, Returned)}
+        return len(returned | self.lost) == self.size
+
+    def _lose(self, rank: int, deadlock: DeadlockWatch) -> None:
+        """The others go on without it. A message of its own may be torn off, but no other comes through that pipe."""
+        self.lost.add(rank)
+        self.torn = False
+        deadlock.forget(rank)
+        self.area.strike(rank, self.runs)
 
     def cancel(self) -> None:
         """From another thread: the run that goes on ends with a CommError."""

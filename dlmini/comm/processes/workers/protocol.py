@@ -74,6 +74,14 @@ class Died(NamedTuple):
     words: str  # what its fault handler wrote
 
 
+class Lost(NamedTuple):
+    """What the parent tells who listens: a rank has died (`code` as in Died), and the others go on."""
+
+    rank: int
+    code: int | None
+    at: float
+
+
 class Silent(NamedTuple):
     """What the parent notes when no answer has come in time."""
 
