@@ -332,6 +332,6 @@ def test_a_worker_that_never_shows_its_weights_costs_no_memory(task):
 
     on = Simulated(3, Cluster(crash={2: 1e-9}))
     run = train(task, Recipe(topology=Gossip(), rounds=50, evaluate_every=1, all_workers=True), on)
-    with pytest.raises(Exception, match="rank 2"):
-        run.result(60)
+    assert run.result(240).accuracy > 0.5  # the others go on
     assert any(isinstance(e, Fault) for e in run.events)
+    assert not run._shown

@@ -85,7 +85,9 @@ class Purse:
         x += other
 
     def push(self, comm, x: np.ndarray, t: int) -> None:
-        others = np.setdiff1d(self.topology.reachable(comm.size, comm.rank, t), list(comm.gone()))
+        others = self.topology.reachable(comm.size, comm.rank, t)
+        if gone := comm.gone():
+            others = np.setdiff1d(others, list(gone))
         if not others.size or self.weight < LEAST:
             return
         self.weight /= 2

@@ -120,8 +120,8 @@ class SharedComm(Comm):
         """Wait until a letter is here: whose."""
         inbox = self._inbox
         while (found := inbox.found(source, channel)) is None:
-            if source == ANY and inbox.lost:
-                self._tell_of_deaths(channel)
+            if source == ANY and self._tell_of_deaths(channel):
+                continue
             if inbox.expects(source):
                 self._wait(source, channel)
             elif inbox.found(source, channel) is None:
@@ -129,12 +129,19 @@ class SharedComm(Comm):
                 raise (DeadRank if dead else Unserved)(deserted(self.rank, source, channel, dead))
         return found
 
-    def _tell_of_deaths(self, channel: int) -> None:
-        """DeadRank, once for each death, when all that the dead one sent has been taken."""
-        lost = {rank for rank in self._inbox.lost - self._told if not self._inbox.expects(rank)}
-        if lost and self._inbox.found(ANY, channel) is None:
-            self._told |= lost
+    def _tell_of_deaths(self, channel: int) -> bool:
+        """DeadRank, once for each death, when all that the dead one sent has been taken. Is there a letter now?
+
+        Whoever asks what is still expected reads everything that is here: to wait then would be to wait beside it.
+        """
+        untold = self._inbox.lost - self._told
+        lost = {rank for rank in untold if not self._inbox.expects(rank)}
+        if untold and self._inbox.found(ANY, channel) is not None:
+            return True
+        self._told |= lost
+        if lost:
             raise DeadRank(f"rank {self.rank} waits for {name_of(channel)} from anybody, and {died(lost)}")
+        return False
 
     def _wait(self, source: int, channel: int) -> None:
         self._next(source, channel, lambda *_: self._inbox.wait())
