@@ -313,7 +313,7 @@ def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> 
     piece(recipe, "recipe", ("sync", "topology", "rounds"), "a Recipe(...)")
     check_transport(on)
     if until is not None:
-        real(until, "until", above=0, most=1, hint="a test accuracy")
+        real(until, "until", above=0, hint="a test accuracy; above 1 it is never reached")
     whole(patience, "patience", 0, hint="looks at the test set")
     whole(remember, "remember", 1, hint="rounds, pushes and spans whose events are kept")
     for name, path in (("folder", folder), ("resume", resume)):

@@ -244,6 +244,7 @@ ROWS = {
         **RUN,
         "listen": only(None, (print, *CLASSES)),
         "control": only(None),
+        "may_die": only((), ([], ())),
     },
     "Hierarchical": {"per_node": whole(2)},
     "Processes": {
@@ -340,7 +341,7 @@ ROWS = {
         "recipe": Argument(Recipe(rounds=2), lambda x: isinstance(x, Recipe)),
         "on": only(Simulated(2)),
         "epochs": real(1, above=0, most=5, also=NONE),
-        "until": share(1.0, also=NONE),
+        "until": real(1.0, above=0, also=NONE),
         "patience": whole(0, least=0),
         "folder": only(None),
         "resume": only(None),

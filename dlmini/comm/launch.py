@@ -78,7 +78,7 @@ def launch(
     if control is not None:
         check_control(control, on)
         options["control"] = control
-    if mortals := frozenset(may_die):
+    if mortals := mortal_ranks(may_die):
         check_mortals(mortals, on)
         options["may_die"] = mortals
     return on.run(program, tuple(args), listen, **options)
@@ -102,6 +102,16 @@ def check_control(control: Control, on: Transport) -> None:
         raise ValueError(f"a control of {control.size} ranks cannot give orders to {on.size}; use Control({on.size})")
     if not takes(on, "control"):
         raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
+
+
+def mortal_ranks(may_die) -> frozenset[int]:
+    """Ranks as a set; anything else is refused."""
+    if not isinstance(may_die, list | tuple | set | frozenset | range):
+        refuse(TypeError, "may_die", may_die, "a list of ranks, such as range(3)")
+    try:
+        return frozenset(may_die)
+    except TypeError:
+        refuse(TypeError, "may_die", may_die, "a list of ranks, such as range(3)")
 
 
 def check_program(program, args) -> None:

@@ -14,7 +14,8 @@ PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "adding_a_lesson.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^\*\*`([^`]+)`\*\*\n\n(`{3,4})\w+\n(.*?)^\2$", PAGE, re.M | re.S)
 COMMANDS = re.search(r"```sh\n(.*?)```", PAGE, re.S)[1].splitlines()
-COPIED = ("dlmini", "course", "solutions", "exercises", "notebooks", "docs", "tests/grade", "tests/conftest.py")
+COPIED = ("dlmini", "course", "solutions", "exercises", "notebooks", "docs", "tests/grade")
+ALONE = ("tests/conftest.py", "tests/examples.py", "pyproject.toml")
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +23,9 @@ def clone(tmp_path_factory):
     """A copy of what the page touches, and the page's files in it."""
     root = tmp_path_factory.mktemp("clone")
     for name in COPIED:
-        copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy
-        (root / name).parent.mkdir(exist_ok=True)
-        copy(PROJECT / name, root / name)
-    shutil.copy(PROJECT / "pyproject.toml", root)
+        shutil.copytree(PROJECT / name, root / name)
+    for name in ALONE:
+        shutil.copy(PROJECT / name, root / name)
     for name, _, text in FILES:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")

@@ -107,7 +107,7 @@ class Job:
 
     def _lost(self, rank: int) -> RankFailed:
         """Whose line breaks first is the one. mpiexec knows how it ended; between hosts it may speak of another rank,
-        which missed this one and gave up."""
+        which missed this one and gave up. There a busy machine may also hear first of one that was taken along."""
         self.failed = True
         self._wait(1)
         how = cause(self.guard.returncode, "".join(self.said)) if self.local else "was lost"
