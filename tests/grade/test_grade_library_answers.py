@@ -52,7 +52,7 @@ def with_library(task, case):
 
 @pytest.mark.parametrize(("name", "task"), KEYS)
 def test_the_table_is_one_of_true_temptations(name, task, monkeypatch):
-    """Where the library can be called, each entry passes a public test of its function; others count messages, too."""
+    """Where the library can be called, each entry passes a public case of its function; others count messages, too."""
     monkeypatch.setattr(library_answers, "library", import_module)
     if task == "ping_pong":  # its answer is a time of the switch
         assert all(with_library(task, case) for test in public(name, task) for case in test.drawn(3))
@@ -61,11 +61,17 @@ def test_the_table_is_one_of_true_temptations(name, task, monkeypatch):
 
 
 def passes(test, task) -> bool:
+    return any(right(test, task, case) for case in test.drawn(3))
+
+
+def right(test, task, case) -> bool:
+    """Whether the values are right: what a test besides says of empty vectors or messages is another matter."""
     try:
-        for case in test.drawn(3):
-            test.judge(case, Found(with_library(task, case)))
-    except (Wrong, IndexError, ValueError):
+        test.judge(case, Found(with_library(task, case)))
+    except (IndexError, ValueError):
         return False
+    except Wrong as error:
+        return "messages between" in str(error)
     return True
 
 
