@@ -32,7 +32,11 @@ RECIPES = [
 
 def all_of(comm, task, recipes):
     """Many recipes in one start."""
-    return [program(comm, task, recipe) for recipe in recipes]
+    found = []
+    for recipe in recipes:
+        found.append(program(comm, task, recipe))
+        comm.barrier()  # a server of this recipe may be a worker of the next, and must not push too early
+    return found
 
 
 @pytest.fixture(scope="module")
