@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from dlmini.compression import None_, Threshold
 from dlmini.files import write_text
+from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
-from dlmini.run import Outcome, train
+from dlmini.run import train
 from dlmini.sync import LocalSGD
 from dlmini.topology import AllReduce, Gossip
 

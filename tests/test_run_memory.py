@@ -334,4 +334,4 @@ def test_a_worker_that_never_shows_its_weights_costs_no_memory(task):
     run = train(task, Recipe(topology=Gossip(), rounds=50, evaluate_every=1, all_workers=True), on)
     assert run.result(240).accuracy > 0.5  # the others go on
     assert any(isinstance(e, Fault) for e in run.events)
-    assert not run._shown
+    assert not run.looks.shown

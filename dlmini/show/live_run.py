@@ -8,7 +8,7 @@ from typing import ClassVar
 from dlmini.comm.control import Control
 from dlmini.comm.network import Network
 from dlmini.recipe import Recipe
-from dlmini.run import Run
+from dlmini.running import Run
 from dlmini.show.board import Board
 from dlmini.show.units import BYTES, said
 from dlmini.topology import AllReduce

@@ -15,8 +15,9 @@ from dlmini.comm.network import gigabit
 from dlmini.data import split_iid
 from dlmini.lessons.student_code import own
 from dlmini.optim import SGD
+from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
-from dlmini.run import Outcome, train
+from dlmini.run import train
 from dlmini.sim import Simulated
 from dlmini.sync import LocalSGD
 
