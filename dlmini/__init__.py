@@ -14,6 +14,7 @@ _ROOMS = {
         "ZOO softmax_regression mlp lenet cifar_net volunteer_net"
     ),
     "optim": "constant staircase cosine warm_up",
+    "optim.lbfgs": "lbfgs",
     "data": (
         "Dataset Batch load batches stream split_iid split_by_label split_dirichlet split_by_quantity "
         "read_idx read_cifar read_folders fetch blobs spirals shapes VAIHINGEN"

@@ -120,6 +120,11 @@ MAPPING = only({0: 1.0}, ({},))
 RUN = {"args": Argument((), lambda x: isinstance(x, (list, tuple)))}
 
 
+def bowl(w, grad) -> float:
+    grad[:] = w
+    return float(w @ w / 2)
+
+
 def seeds(x) -> bool:
     """How many, or a row of them."""
     row = isinstance(x, (list, tuple, dict)) or (isinstance(x, np.ndarray) and x.shape == (0,))
@@ -173,6 +178,15 @@ ROWS = {
     "constant": {"rate": real(0.1, least=0)},
     "staircase": {"rate": real(0.1, least=0), "every": whole(3), "factor": real(0.1, least=0)},
     "cosine": {"rate": real(0.1, least=0), "rounds": whole(3), "floor": real(0.0, least=0, most=0.1)},
+    "lbfgs": {
+        "loss_and_grad": only(bowl),
+        "w": Argument(np.ones(2), lambda x: isinstance(x, np.ndarray) and x.shape == (3,) and x.dtype.kind == "f"),
+        "history": whole(3),
+        "iterations": whole(3),
+        "tolerance": real(1e-8, least=0),
+        "form": only("dots"),
+        "noise": real(0.0, least=0),
+    },
     "warm_up": {"schedule": real(0.1, least=0, also=(print,)), "rounds": whole(3)},
     "Dataset": {"name": text("points"), "x": only(X), "y": only(Y), "classes": only(DATA.classes)},
     "load": {"name": only("mnist"), "full": only(False)},
