@@ -53,6 +53,17 @@ class Span(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Slot(Event):
+    """One job of a pipeline (forward, backward, weights) on one micro-batch: what a bubble diagram draws."""
+
+    kind: str
+    micro: int
+    chunk: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class Round(Event):
     """A worker ended round `t`: its last loss, the bytes of the packet it said, and where its time went so far."""
 

@@ -29,6 +29,7 @@ class Group(Comm):
     ledger = property(lambda self: self.world.ledger)
     phases = property(lambda self: self.world.phases)
     life = property(lambda self: self.world.life)
+    spans = property(lambda self: self.world.spans)
 
     def now(self) -> float:
         return self.world.now()
