@@ -138,7 +138,7 @@ def test_passes_in_flight_are_the_callers_own():
     grads, truth = [[model.zeros() for _ in range(3)] for _ in range(2)]
     for i, one in enumerate(passes):  # all forward before any goes back
         x, y = batch(model, 4, i)
-        model.loss(one.ops, one.forward(w, x), y, one.steps[-1][2], 4)
+        model.loss(one.ops, one.forward(w, x), y, one.slope, 4)
         model.loss_and_grad(w, x, y, truth[i])
     for one, grad in zip(passes, grads, strict=True):
         one.backward(w, grad)

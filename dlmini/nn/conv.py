@@ -116,7 +116,7 @@ class Conv2d(Layer):
         rows, columns, _ = self.output(shape)
         return 2 * rows * columns * self.window[0] * self.window[1] * shape[2] * self.channels
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.conv_forward(x, *p, y, self.stride)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):

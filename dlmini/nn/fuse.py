@@ -35,14 +35,14 @@ class ConvStage(Layer):
     def border(self, shape):
         return self.conv.border(shape)
 
-    def memo(self, images, shape, zeros):
+    def memo(self, images, shape, arena):
         """When pooling: where each maximum came from, and the gradient of the full map."""
         if not self.pool:
             return None
         H, W, C = self.conv.output(shape)
-        return zeros(images, H // 2, W // 2, C, dtype=np.uint8), zeros(images, H, W, C)
+        return arena.kept(images, H // 2, W // 2, C, dtype=np.uint8), arena.passing(images, H, W, C)
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         if self.pool:
             ops.conv_pool_forward(x, *p, y, memo[0])
         else:
@@ -73,7 +73,7 @@ class DenseStage(Layer):
     def output(self, shape):
         return self.dense.output(shape)
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.dense_forward(x, *p, y, self.relu)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
@@ -96,7 +96,7 @@ def stages(layers):
                 pool = relu and poolable(layer) and rest[:1] in ([MaxPool(2)], [MaxPool(2, 2)])
                 rest = rest[1:] if pool else rest
                 layer = ConvStage(layer, relu, pool)
-        done.append(layer)
+        done.append(layer.fuse(stages))
     return gated(done)
 
 

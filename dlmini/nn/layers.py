@@ -3,18 +3,19 @@
 A layer is a description that remembers nothing: parameters, activations and gradients are handed to it.
 `ops` is the set of functions to compute with: the ones written here and in conv.py, or their compiled twins.
 
-    forward(ops, p, x, y, memo, key)              y from x, parameters p; `memo` keeps what backward needs
+    forward(ops, p, x, y, memo, mode)             y from x, parameters p; `memo` keeps what backward needs
     backward(ops, p, g, x, y, dy, dx, memo)       gradients g of the parameters, dx of the input (None: not wanted)
+
+`backward` may overwrite dy: nobody reads it afterwards.
 """
 
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
+from typing import ClassVar
 
 import numpy as np
 
 from dlmini.checks import real, settle, whole
-
-COIN = 7  # the purpose of dropout's random numbers: the last number of their key
 
 
 def dense_forward(x, w, b, y, relu=False):
@@ -67,10 +68,22 @@ def dropout_backward(dy, mask, dx):
 
 
 class Layer:
-    """What most layers have in common: no parameters, no memory, output shaped like the input."""
+    """What most layers have in common: no parameters, no memory, nothing random, output shaped like the input."""
+
+    coins = 0  # how many streams of random numbers it, and what it holds, draws from while training
 
     def parameters(self, shape):
+        """The shapes of its arrays, for inputs of `shape`."""
         return ()
+
+    def begin(self, arrays, key):
+        """Write the first values of its arrays: all are zero until now; the random ones are keyed by `key`.
+
+        Weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015.
+        """
+        if arrays:
+            spread = sqrt(2 / prod(arrays[0].shape[:-1]))
+            arrays[0][...] = np.random.default_rng(key).standard_normal(arrays[0].shape) * spread
 
     def output(self, shape):
         return shape
@@ -82,8 +95,12 @@ class Layer:
         """The (rows, columns) of zeros this layer wants around its input."""
         return 0, 0
 
-    def memo(self, images, shape, zeros):
-        return None
+    def memo(self, images, shape, arena):
+        """What is kept between forward and backward: arrays from `arena`, one row per image, or a tuple."""
+
+    def fuse(self, stages):
+        """The same layer with what it holds turned into stages (see fuse.py)."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -106,7 +123,7 @@ class Dense(Layer):
     def flops(self, shape):
         return 2 * shape[0] * self.units
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.dense_forward(x, *p, y)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
@@ -117,7 +134,7 @@ class Dense(Layer):
 class ReLU(Layer):
     """max(x, 0)."""
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.relu_forward(x, y)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
@@ -129,7 +146,7 @@ class ReLU(Layer):
 class Tanh(Layer):
     """tanh(x): between -1 and 1."""
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.tanh_forward(x, y)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
@@ -139,7 +156,7 @@ class Tanh(Layer):
 
 @dataclass(frozen=True)
 class Flatten(Layer):
-    """An image as one row of numbers. No work at all: the same memory, seen in another shape."""
+    """An image as one row of numbers: within a network the same memory, seen in another shape, and no work at all."""
 
     def output(self, shape):
         return (prod(shape),)
@@ -147,11 +164,13 @@ class Flatten(Layer):
     def flops(self, shape):
         return 0
 
-    def forward(self, ops, p, x, y, memo, key):
-        pass
+    def forward(self, ops, p, x, y, memo, mode):
+        if not np.may_share_memory(x, y):
+            y[...] = x.reshape(y.shape)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
-        pass
+        if dx is not None and not np.may_share_memory(dy, dx):
+            dx[...] = dy.reshape(dx.shape)
 
 
 @dataclass(frozen=True)
@@ -164,18 +183,20 @@ class Dropout(Layer):
     """
 
     drop: float = 0.5
+    coins: ClassVar = 1
 
     def __post_init__(self):
         settle(self, drop=real(self.drop, "drop", least=0, below=1, hint="the share to forget"))
 
-    def memo(self, images, shape, zeros):
-        return zeros(images, *shape)
+    def memo(self, images, shape, arena):
+        return arena.kept(images, *shape)
 
-    def forward(self, ops, p, x, y, memo, key):
-        if key is None:
+    def forward(self, ops, p, x, y, memo, mode):
+        coins = mode.coins()
+        if coins is None:
             y[...] = x
             return
-        np.random.default_rng([*key, COIN]).random(out=memo, dtype=memo.dtype)
+        coins.random(out=memo, dtype=memo.dtype)
         ops.dropout_forward(x, y, memo, 1 - self.drop)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):

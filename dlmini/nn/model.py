@@ -10,7 +10,7 @@ The vector is what optimisers step on and what machines exchange; layers only ev
 
 import threading
 from itertools import accumulate
-from math import prod, sqrt
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from dlmini import jit
 from dlmini.checks import array, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
-from dlmini.nn.layers import Dropout
 from dlmini.nn.losses import CrossEntropy
 from dlmini.nn.passes import Pass, functions
 from dlmini.nn.threads import Team, one_blas_thread
@@ -54,6 +53,7 @@ class Model:
         self.shapes = list(accumulate(self.layers, lambda shape, layer: layer.output(shape), initial=self.input))
         self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
         self.size = sum(prod(s) for part in self.parts for s in part)
+        self.coins = sum(layer.coins for layer in self.layers)
         self.pieces = {}  # functions that take the place of some of the library's own (names as in ops.py)
         self._idle = Idle()
 
@@ -77,12 +77,10 @@ class Model:
         return np.zeros(self.size, self.dtype)
 
     def initial(self, seed=0):
-        """Random weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015."""
+        """First weights, as the layers want them (`begin`): another seed, other random numbers."""
         w, seed = self.zeros(), whole(seed, "seed", 0)
-        for i, arrays in enumerate(self.views(w)):
-            if arrays:
-                spread = sqrt(2 / prod(arrays[0].shape[:-1]))
-                arrays[0][...] = np.random.default_rng([seed, i]).standard_normal(arrays[0].shape) * spread
+        for i, (layer, arrays) in enumerate(zip(self.layers, self.views(w), strict=True)):
+            layer.begin(arrays, (seed, i))
         return w
 
     def views(self, vector):
@@ -136,7 +134,7 @@ class Model:
         key: whole numbers such as (seed, rank, step) that seed Dropout; needed only by models that have it.
         """
         self._check_batch(x, y)
-        if key is None and any(isinstance(layer, Dropout) for layer in self.layers):
+        if key is None and self.coins:
             raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
         team = self._team()
         loss = team.loss_and_grad(w, x, y, grad, key)

@@ -1,17 +1,19 @@
 """One pass through a network, forward and back, in memory of its own.
 
-A pass belongs to one user at a time: a model lends them to its callers. It chooses between the plain layers and the
-fused stages, keeps the tape, and remembers the views of the vectors it was given last.
+A pass belongs to one user at a time, and holds one batch: who has several in flight takes several. A model lends passes
+to its callers. A pass chooses between the plain layers and the fused stages, keeps the tape, and remembers the views of
+the vectors it was given last.
 """
 
-from itertools import accumulate
 from types import SimpleNamespace
 
 import numpy as np
 
 from dlmini.nn import ops
-from dlmini.nn.layers import Dropout
-from dlmini.nn.tape import Tape
+from dlmini.nn.arena import Arena, rows
+from dlmini.nn.conv import interior
+from dlmini.nn.modes import Predicting
+from dlmini.nn.tape import Tape, bordered
 
 
 def functions(model):
@@ -21,10 +23,14 @@ def functions(model):
 
 
 class Pass:
-    """Runs the layers of `model` on a batch. What `forward` leaves is there until the next one: `backward` reads it."""
+    """Runs the layers of `model` on a batch. What `forward` leaves is there until the next one: `backward` reads it.
 
-    def __init__(self, model):
-        self.model, self.tape, self.known, self.ops = model, None, {}, functions(model)
+    A batch that fits is used where it lies, so leave it alone until then. With `inputs` the way back ends with the
+    gradient of the batch itself.
+    """
+
+    def __init__(self, model, inputs=False):
+        self.model, self.tape, self.known, self.ops, self.inputs = model, None, {}, functions(model), inputs
         if model.kernels == "numba":
             from dlmini.nn.fuse import stages
             from dlmini.nn.kernels.memory import buffer
@@ -32,39 +38,60 @@ class Pass:
             self.stages, self.zeros = stages(model.layers), buffer
         else:
             self.stages, self.zeros = list(model.layers), self.plain_zeros
-        self.numbers = list(accumulate(isinstance(stage, Dropout) for stage in self.stages))
 
     def plain_zeros(self, *shape, dtype=None):
         return np.zeros(shape, dtype or self.model.dtype)
 
+    def lay_out(self, images):
+        """Memory for batches of up to so many images."""
+        self.arena = arena = Arena(self.zeros)
+        self.tape = tape = Tape(self.stages, self.model.input, images, arena)
+        self.border, shape = tape.borders[0], tape.shapes[0]
+        self.places = (
+            arena.kept(images, *bordered(shape, self.border)),
+            arena.kept(images, *tape.shapes[-1]),
+            arena.passing(images, *tape.shapes[-1], start=tape.times[-2], stop=tape.times[-1]),
+            arena.passing(images, *shape, start=0, stop=tape.times[1]) if self.inputs else None,
+        )
+        arena.settle()
+        self.known.clear()
+
     def views(self, name, vector):
         """The parameters of each stage, as views of a flat vector; remembered while the vector stays the same."""
         if self.known.get(name, (None,))[0] is not vector:
-            parts = iter([part for part in self.model.views(vector) if part])
-            self.known[name] = vector, [next(parts) if has else () for has in self.tape.owners]
+            arrays = [array for part in self.model.views(vector) for array in part]
+            self.known[name] = vector, self.tape.parts(arrays)
         return self.known[name][1]
 
-    def forward(self, w, x, key=None):
-        """Run the network on a batch; `key` (training only) seeds its Dropout layers, each by its number."""
+    def load(self, x, place):
+        """A batch as the first layer wants it: where it lies, or in a place of ours."""
+        if self.border == (0, 0) and x.flags.c_contiguous and x.dtype == place.dtype:
+            return x
+        inside = interior(place, self.border) if place.ndim == 4 else place
+        inside[...] = x
+        return place
+
+    def forward(self, w, x, mode=None):
+        """Run the network on a batch, in a mode of modes.py; predicting if none is given."""
         if self.tape is None or self.tape.capacity < len(x):
-            self.tape = Tape(self.stages, self.model.input, len(x), self.zeros)
-            self.known.clear()
-        self.steps = self.tape.load(x)
-        for stage, number, p, step in zip(self.stages, self.numbers, self.views("w", w), self.steps, strict=True):
-            x, y, _, _, memo = step
-            stage.forward(self.ops, p, x, y, memo, None if key is None else (*key, number))
-        return y
+            self.lay_out(len(x))
+        place, scores, self.slope, self.input_slope = rows(self.places, len(x))
+        self.tape.forward(self.ops, self.views("w", w), self.load(x, place), scores, mode or Predicting())
+        return scores
 
-    def backward(self, w, grad):
-        """Go back from the gradient of the scores, which the loss has written, to the gradient of every parameter."""
-        parameters, gradients = self.views("w", w), self.views("grad", grad)
-        for stage, p, g, step in zip(*map(reversed, (self.stages, parameters, gradients, self.steps)), strict=True):
-            x, y, dy, dx, memo = step
-            stage.backward(self.ops, p, g, x, y, dy, dx, memo)
+    def backward(self, w, grad, slope=None):
+        """Go back from the gradient of the scores to the gradient of every parameter; returns the batch's, if wanted.
 
-    def loss_and_grad(self, w, x, y, grad, key, images):
+        slope: the gradient of the scores; by default what the loss has written into `self.slope`.
+        """
+        if slope is not None:
+            self.slope[...] = slope
+        self.tape.backward(self.ops, self.views("w", w), self.views("grad", grad), self.slope, self.input_slope)
+        return self.input_slope
+
+    def loss_and_grad(self, w, x, y, grad, mode, images):
         """The batch's share of a mean loss over `images` images, and its gradient."""
-        scores = self.forward(w, x, key)
-        loss = self.model.loss(self.ops, scores, y, self.steps[-1][2], images)
+        scores = self.forward(w, x, mode)
+        loss = self.model.loss(self.ops, scores, y, self.slope, images)
         self.backward(w, grad)
         return loss

@@ -87,10 +87,10 @@ class Pool(Layer):
 class MaxPool(Pool):
     """The largest value of each window."""
 
-    def memo(self, images, shape, zeros):
-        return zeros(images, *self.output(shape), dtype=np.uint8)
+    def memo(self, images, shape, arena):
+        return arena.kept(images, *self.output(shape), dtype=np.uint8)
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.maxpool_forward(x, y, memo, self.size, self.step)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
@@ -102,7 +102,7 @@ class MaxPool(Pool):
 class AvgPool(Pool):
     """The mean of each window."""
 
-    def forward(self, ops, p, x, y, memo, key):
+    def forward(self, ops, p, x, y, memo, mode):
         ops.avgpool_forward(x, y, self.size, self.step)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):

@@ -1,58 +1,88 @@
-"""The memory of one pass through a network: every activation and every gradient, allocated once.
+"""A run of layers with its memory: every activation between them, and every gradient on the way back.
 
 Each layer writes the interior of an array whose zero border the next layer has asked for, so nothing is ever padded or
-copied between layers. Smaller batches use the first rows of the same arrays.
+copied between layers. Smaller batches use the first rows of the same arrays. What comes in and what goes out belongs to
+whoever runs the tape: a pass, or a layer that holds layers.
 """
 
+from itertools import accumulate, pairwise
+
+from dlmini.nn.arena import rows
 from dlmini.nn.conv import interior
 from dlmini.nn.layers import Flatten
+
+X, Y, DY, DX, MEMO = range(5)  # what a layer is given at each step
 
 
 class Tape:
     """Arrays for batches of up to `capacity` images through `layers` (plain layers or fused stages)."""
 
-    def __init__(self, layers, shape, capacity, zeros):
-        self.layers, self.capacity, self.shapes, self.views = layers, capacity, [tuple(shape)], {}
-        for layer in layers:
-            self.shapes.append(layer.output(self.shapes[-1]))
-        each = list(zip(layers, self.shapes, strict=False))
-        self.owners = [bool(layer.parameters(s)) for layer, s in each]
-        self.borders = [layer.border(s) for layer, s in each] + [(0, 0)]
-        self.memos = [layer.memo(capacity, s, zeros) for layer, s in each]
-        self.values = [self._bordered(s, b, zeros) for s, b in zip(self.shapes, self.borders, strict=True)]
-        self.slopes = [zeros(capacity, *s) for s in self.shapes]
-        for i, layer in enumerate(layers):
-            if isinstance(layer, Flatten):  # the same memory in another shape
-                self.values[i + 1] = self.values[i].reshape(capacity, -1)
-                self.slopes[i + 1] = self.slopes[i].reshape(capacity, -1)
+    def __init__(self, layers, shape, capacity, arena):
+        self.layers, self.capacity, self.steps = layers, capacity, {}
+        self.shapes = [*accumulate(layers, lambda s, layer: layer.output(s), initial=tuple(shape))]
+        each = [*zip(layers, self.shapes, strict=False)]
+        self.cuts = [*pairwise(accumulate((len(layer.parameters(s)) for layer, s in each), initial=0))]
+        self.borders = [layer.border(s) for layer, s in each]
+        self.memos, self.times = [], [arena.clock]
+        for layer, s in each:
+            self.memos.append(layer.memo(capacity, s, arena))
+            arena.clock += 1
+            self.times.append(arena.clock)
+        self._lay_out(arena)
 
-    def _bordered(self, shape, border, zeros):
-        if len(shape) != 3:
-            return zeros(self.capacity, *shape)
-        return zeros(self.capacity, shape[0] + 2 * border[0], shape[1] + 2 * border[1], shape[2])
+    def _lay_out(self, arena):
+        """Arrays between the layers: values, each with the border that its reader wants, and slopes without."""
+        self.values, self.slopes = {}, {}
+        for i in range(1, len(self.layers)):
+            if isinstance(self.layers[i - 1], Flatten) and i > 1:  # the same memory in another shape
+                self.values[i] = self.values[i - 1].reshape(self.capacity, -1)
+                self.slopes[i] = self.slopes[i - 1]
+                self.slopes[i].stop = self.times[i + 1]
+            else:
+                self.values[i] = arena.kept(self.capacity, *bordered(self.shapes[i], self.borders[i]))
+                start, stop = self.times[i - 1], self.times[i + 1]
+                self.slopes[i] = arena.passing(self.capacity, *self.shapes[i], start=start, stop=stop)
 
-    def load(self, x):
-        """Put a batch at the beginning; returns one (x, y, dy, dx, memo) per layer."""
-        images = len(x)
-        if images not in self.views:
-            self.views[images] = [self._step(i, images) for i in range(len(self.layers))]
-        steps = self.views[images]
-        place = self._inside(0, images)
-        fits = self.borders[0] == (0, 0) and x.flags.c_contiguous and x.dtype == place.dtype
-        if fits and not isinstance(self.layers[0], Flatten):
-            steps[0] = (x, *steps[0][1:])  # used where it lies
-        else:
-            place[...] = x
-            steps[0] = (self.values[0][:images], *steps[0][1:])
-        return steps
+    def parts(self, arrays):
+        """A row of parameters or gradients, dealt out to the layers."""
+        return [arrays[a:b] for a, b in self.cuts]
+
+    def begin(self, images):
+        """What every layer is given for a batch of so many images; the ends are not ours."""
+        if images not in self.steps:
+            self.steps[images] = [self._step(i, images) for i in range(len(self.layers))]
+        return self.steps[images]
 
     def _step(self, i, images):
-        memo = self.memos[i]
-        if memo is not None:
-            memo = tuple(m[:images] for m in memo) if isinstance(memo, tuple) else memo[:images]
-        dx = self.slopes[i][:images] if i else None
-        return self.values[i][:images], self._inside(i + 1, images), self.slopes[i + 1][:images], dx, memo
+        x, dx = self._value(i, images), self._slope(i, images)
+        y = self._value(i + 1, images)
+        if y is not None and y.ndim == 4:
+            y = interior(y, self.borders[i + 1])
+        return [x, y, self._slope(i + 1, images), dx, rows(self.memos[i], images)]
 
-    def _inside(self, i, images):
-        array = self.values[i][:images]
-        return interior(array, self.borders[i]) if array.ndim == 4 else array
+    def _value(self, i, images):
+        return rows(self.values.get(i), images)
+
+    def _slope(self, i, images):
+        slope = rows(self.slopes.get(i), images)
+        return slope if slope is None else slope.reshape(images, *self.shapes[i])
+
+    def forward(self, ops, parts, x, y, mode):
+        """From x, bordered as the first layer wants it, to y."""
+        steps = self.begin(len(x))
+        steps[0][X], steps[-1][Y] = x, y
+        for layer, p, step in zip(self.layers, parts, steps, strict=True):
+            layer.forward(ops, p, step[X], step[Y], step[MEMO], mode)
+
+    def backward(self, ops, parts, slopes, dy, dx):
+        """From the gradient of y, which may be overwritten, to those of the parameters and, unless None, of x."""
+        steps = self.begin(len(dy))
+        steps[-1][DY], steps[0][DX] = dy, dx
+        for layer, p, g, step in zip(*map(reversed, (self.layers, parts, slopes, steps)), strict=True):
+            x, y, dy, dx, memo = step
+            layer.backward(ops, p, g, x, y, dy, dx, memo)
+
+
+def bordered(shape, border):
+    """The shape of an image together with its border."""
+    return (shape[0] + 2 * border[0], shape[1] + 2 * border[1], shape[2]) if len(shape) == 3 else shape

@@ -11,6 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from dlmini.nn.modes import Training
+
 
 @cache
 def one_blas_thread():
@@ -30,15 +32,15 @@ class Team:
 
     def loss_and_grad(self, w, x, y, grad, key):
         if self.pool is None or len(x) < len(self.passes):
-            return self.passes[0].loss_and_grad(w, x, y, grad, key, len(x))
+            return self.passes[0].loss_and_grad(w, x, y, grad, Training(key), len(x))
         cuts = np.linspace(0, len(x), len(self.passes) + 1).astype(int)
         shares = [slice(a, b) for a, b in pairwise(cuts)]
         keys = [key if key is None else (*key, i) for i in range(len(shares))]
         others = [
-            self.pool.submit(one.loss_and_grad, w, x[s], y[s], g, k, len(x))
+            self.pool.submit(one.loss_and_grad, w, x[s], y[s], g, Training(k), len(x))
             for one, s, g, k in zip(self.passes[1:], shares[1:], self.grads, keys[1:], strict=True)
         ]
-        loss = self.passes[0].loss_and_grad(w, x[shares[0]], y[shares[0]], grad, keys[0], len(x))
+        loss = self.passes[0].loss_and_grad(w, x[shares[0]], y[shares[0]], grad, Training(keys[0]), len(x))
         for other, part in zip(others, self.grads, strict=True):
             loss += other.result()
             grad += part

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dlmini import SGD, ZOO, Conv2d, Dense, Dropout, Flatten, MaxPool, Model, ReLU, cifar_net, lenet, volunteer_net
+from dlmini.nn.modes import Training
 from dlmini.nn.passes import Pass
 
 
@@ -158,7 +159,7 @@ def test_dropout_is_drawn_from_its_key_and_silent_when_predicting():
 
 def test_dropout_keeps_the_mean():
     model = Model([Dropout(0.25), Flatten()], (50, 50, 1), kernels="numpy")
-    y = Pass(model).forward(model.zeros(), np.ones((4, 50, 50, 1), np.float32), key=(3,))
+    y = Pass(model).forward(model.zeros(), np.ones((4, 50, 50, 1), np.float32), mode=Training((3,)))
     assert set(np.unique(y)) == {0, np.float32(1 / 0.75)}
     assert y.mean() == pytest.approx(1, abs=0.02)
 
