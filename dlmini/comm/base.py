@@ -19,13 +19,14 @@ from dlmini.events import Event, stamped
 class Comm(Booking, Collectives):
     """The whole world of `size` ranks, seen from `rank`."""
 
-    __slots__ = ("rank", "size")
+    __slots__ = ("_job", "rank", "size")
     context = WORLD
     life = 0  # how often this rank has died and come back
 
     def __init__(self, rank: int, size: int):
         super().__init__(rank)
         self.rank, self.size = rank, size
+        self._job: list | None = None  # the local work going on: its label, its flops, how much of it is charged
 
     # ---- hooks: a transport supplies these ----
 
@@ -53,8 +54,8 @@ class Comm(Booking, Collectives):
         """Hand a stamped event to the parent."""
         raise NotImplementedError
 
-    def _charge(self, label: str, flops: float) -> None:
-        """Let virtual time pass for local work. Where time is real there is nothing to do."""
+    def _charge(self, label: str, flops: float, share: float = 1.0) -> None:
+        """Let virtual time pass for a share of some local work. Where time is real there is nothing to do."""
 
     def _charge_sum(self, nbytes: int) -> None:
         """Let virtual time pass for adding `nbytes` inside a collective."""
@@ -75,10 +76,14 @@ class Comm(Booking, Collectives):
             source = self._checked(source, "receive from")
         if type(tag) is not int or not 0 <= tag < 2**31:
             tag = checked_tag(tag)
+        if self._unfinished:
+            self._work_until(source, tag)
         return self._recv(source, tag)
 
     def recv_any(self, tag: int = 0) -> tuple[int, object]:
         """(source, message): whoever's message with this tag is here first."""
+        if self._unfinished:
+            self._work_until(ANY, checked_tag(tag))
         return self._recv_any(checked_tag(tag))
 
     def poll(self, source: int = ANY, tag: int = 0) -> bool:
@@ -104,14 +109,27 @@ class Comm(Booking, Collectives):
         if self._work is not None:
             self._pause_work(start, start)
         outer, self._work = self._work, (label, start)
+        around, self._job = self._job, [label, flops, 0.0]
         try:
             result = fn(*args) if fn is not None else None
-            self._charge(label, flops)
+            self._charge(label, flops, 1.0 - self._job[2])
         finally:
             end = self.now()
             self._pause_work(end, end)
-            self._work = outer and (outer[0], end)
+            self._work, self._job = outer and (outer[0], end), around
         return result
+
+    def reached(self, share: float) -> None:
+        """Inside `compute`: this share of the work, from 0 to 1, is done. It is charged now, and not at the end.
+
+        What was posted meanwhile (`allreduce(wait=False)`) goes on beside the rest; on real transports it is here that
+        the rank works on it, as far as messages have come.
+        """
+        if self._job is not None and share > self._job[2]:
+            label, flops, before = self._job
+            self._job[2] = share
+            self._charge(label, flops, share - before)
+        self._work_on_posted()
 
     def emit(self, event: Event) -> None:
         """Tell the notebook. Free of cost, not a message; nobody waits until it is heard (but see event_sender.py)."""

@@ -30,6 +30,7 @@ class Group(Comm):
     phases = property(lambda self: self.world.phases)
     life = property(lambda self: self.world.life)
     spans = property(lambda self: self.world.spans)
+    _unfinished = property(lambda self: self.world._unfinished)
 
     def now(self) -> float:
         return self.world.now()
@@ -39,6 +40,9 @@ class Group(Comm):
 
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         return self.world.compute(label, fn, *args, flops=flops)
+
+    def reached(self, share: float) -> None:
+        self.world.reached(share)
 
     def emit(self, event) -> None:
         self.world.emit(event)
@@ -55,6 +59,9 @@ class Group(Comm):
     def _recv_any(self, channel: int) -> tuple[int, object]:
         source, message = self.world._recv_any(self.context + channel)
         return self.places[source], message
+
+    def _due(self, source: int, channel: int) -> bool:
+        return self.world._due(source if source == ANY else self.ranks[source], self.context + channel)
 
     def _poll(self, source: int, channel: int) -> bool:
         return self.world._poll(source if source == ANY else self.ranks[source], self.context + channel)

@@ -13,6 +13,7 @@ from dlmini.comm.base import Comm
 from dlmini.comm.collectives import Collectives, Pending
 from dlmini.comm.group import Group
 from dlmini.comm.schedules import Plan
+from dlmini.comm.wire import copied
 from dlmini.events import Event, Phases
 from dlmini.sim.cluster import Dice
 from dlmini.sim.engine import Engine
@@ -22,8 +23,8 @@ from dlmini.sim.sending import Lane, Outbox, Queue
 ACTS = {
     "barrier": lambda comm, plan, x: Collectives._wait_for_all(comm, plan),
     "allreduce": lambda comm, plan, x: Collectives._sum(comm, plan, x).wait(),
-    "reduce_scatter": Collectives._sum_part,
-    "allgather": Collectives._gather_all,
+    "reduce_scatter": lambda comm, plan, x: Collectives._sum_part(comm, plan, x).wait(),
+    "allgather": lambda comm, plan, x: Collectives._gather_all(comm, plan, x).wait(),
 }
 
 
@@ -38,11 +39,11 @@ class Together:
     def _sum(self, plan: Plan, x) -> Pending:
         return self._do("allreduce", plan, x)
 
-    def _sum_part(self, plan: Plan, x):
-        return self._do("reduce_scatter", plan, x).wait()
+    def _sum_part(self, plan: Plan, x) -> Pending:
+        return self._do("reduce_scatter", plan, x)
 
-    def _gather_all(self, plan: Plan, x) -> list:
-        return self._do("allgather", plan, x).wait()
+    def _gather_all(self, plan: Plan, x) -> Pending:
+        return self._do("allgather", plan, x)
 
     def _do(self, verb: str, plan: Plan, x) -> Pending:
         engine = getattr(self, "world", self).engine
@@ -62,7 +63,7 @@ class Posted(Pending):
         """Go on without it. From now on this rank's messages and its collectives may want a port at the same time."""
         if self.posted is None:
             self.rank.plain = False
-            self.x = self.x.copy()
+            self.x = copied(self.x)[0]
             self._post()
         return self
 
@@ -153,8 +154,8 @@ class Rank(Outbox, Mailbox, Together, Comm):
     def _tell(self, event: Event) -> None:
         self.engine.tell(event)
 
-    def _charge(self, label: str, flops: float) -> None:
-        seconds = self.engine.cluster.cost(label, flops) / self.speed
+    def _charge(self, label: str, flops: float, share: float = 1.0) -> None:
+        seconds = self.engine.cluster.cost(label, flops) * share / self.speed
         self.clock += seconds * self.dice.lognormal(self.engine.cluster.jitter) if self.dice else seconds
         self._alive()
 

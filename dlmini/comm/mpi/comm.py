@@ -61,6 +61,9 @@ class MpiComm(Native):
         here = self._mail.here(channel)
         return bool(here) if source == ANY else source in here
 
+    def _due(self, source: int, channel: int) -> bool:
+        return self._poll(source, channel) or (source != ANY and self._silent(source)) or not self._others()
+
     # ---- the end ----
 
     def _finished(self) -> dict[int, int]:
@@ -78,6 +81,7 @@ class MpiComm(Native):
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave together, when all letters have come and MPI needs no memory of ours: the unread ones."""
+        self._finish_posted()
         for other in range(self.size):
             if other != self.rank:
                 self._post(other, FINISHED, self.natives)

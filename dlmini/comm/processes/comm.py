@@ -58,6 +58,7 @@ class SharedComm(Comm):
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave when all have finished; how many messages lie unread, by source and channel."""
+        self._finish_posted()
         return self._inbox.close()
 
     def shut(self) -> None:
@@ -113,6 +114,16 @@ class SharedComm(Comm):
             return False
         return True
 
+    def _due(self, source: int, channel: int) -> bool:
+        return self._poll(source, channel) or not self._inbox.expects(source)
+
+    def _work_until(self, source: int, channel: int) -> None:
+        """As inherited, asleep while there is nothing to do."""
+        while self._unfinished and not self._due(source, channel):
+            self._work_on_posted()
+            if self._unfinished and not self._due(source, channel):
+                self._wait(source, channel)
+
     def _await(self, source: int, channel: int) -> Letter:
         return self._inbox.take(self._arrived(source, channel), channel)
 
@@ -159,7 +170,8 @@ class SharedComm(Comm):
     def allreduce(self, x: np.ndarray, how=native, wait: bool = True):
         """As inherited. What training sums goes without detours: of a short vector they cost as much as adding does."""
         plain = type(x) is ndarray and x.dtype is FLOAT32 and x.ndim == 1 and x.flags.carray
-        if not (plain and x.size <= USUAL and how is native and wait and self._direct):
+        usual = plain and x.size <= USUAL and how is native and wait
+        if not (usual and self._direct) or self._unfinished:
             return super().allreduce(x, how, wait)
         called, sums, size = perf_counter() - self._epoch, self._sums, x.size
         out = empty(size, FLOAT32)

@@ -100,12 +100,13 @@ class ControlledComm(SharedComm):
             self._orders.done[self.rank] = event.t + 1
             self._wait_while(lambda: self._orders.holds(self.rank), "is held by the pause button")
 
-    def _charge(self, label: str, flops: float) -> None:
+    def _charge(self, label: str, flops: float, share: float = 1.0) -> None:
         """The rest of what slowed work takes."""
         factor = self._orders.factor[self.rank]
         if factor > 1:
             end = self.now() + (factor - 1) * (self.now() - self._work[1])
             self._wait_while(lambda: self.now() < end, "works slowly", lambda: end - self.now())
+            self._pause_work(self.now(), self.now())  # what comes after is slowed by itself
 
     def _wait(self, source: int, channel: int) -> None:
         """As inherited; but who waits for somebody beyond a cut link says so."""
@@ -117,7 +118,7 @@ class ControlledComm(SharedComm):
     # ---- sums in shared memory have no messages: who would receive over a cut link does not come ----
 
     def allreduce(self, x, how=native, wait: bool = True):
-        if how is native and self._direct:
+        if how is native and wait and self._direct:
             self._gate(plan_of(ring, "allreduce", self.size))
         return super().allreduce(x, how, wait)
 

@@ -9,7 +9,7 @@ from dlmini.comm.schedules.added import added
 from dlmini.comm.schedules.cubes import Doubling, HalvingDoubling, doubling, halving_doubling
 from dlmini.comm.schedules.draw import Drawing, draw
 from dlmini.comm.schedules.hierarchy import Hierarchical
-from dlmini.comm.schedules.play import Owned, Parts, Slices, play
+from dlmini.comm.schedules.play import Owned, Parts, Slices, moves, play
 from dlmini.comm.schedules.rings import Ring, ring
 from dlmini.comm.schedules.step import NOBODY, Plan, Schedule, Step, cut, native, schedule
 from dlmini.comm.schedules.trees import Naive, Tree, naive, tree
@@ -34,6 +34,7 @@ __all__ = [
     "doubling",
     "draw",
     "halving_doubling",
+    "moves",
     "naive",
     "native",
     "play",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate
 
 import numpy as np
@@ -11,16 +12,23 @@ from dlmini.comm.schedules.step import NOBODY, Plan
 
 def play(comm, plan: Plan, store, channel: int):
     """Do my steps of the plan with the chunks in `store`, and return it."""
+    for _ in moves(comm, plan, store, channel):
+        pass
+    return store
+
+
+def moves(comm, plan: Plan, store, channel: int) -> Iterator[int]:
+    """The same with a stop before each receive: yields the rank whose message is needed to go on."""
     for to, lo, hi, source, into, end, add in plan.steps(comm.rank):
         if to != NOBODY:
             comm._send(int(to), store.take(lo, hi), channel)
         if source != NOBODY:
+            yield int(source)
             part = comm._recv(int(source), channel)
             if add:
                 comm._add(store, into, end, part)
             else:
                 store.put(into, end, part)
-    return store
 
 
 class Slices:

@@ -58,6 +58,9 @@ class RemoteComm:
         self._tell_judge("compute", str(label), float(flops))
         return result
 
+    def reached(self, share: float) -> None:
+        """The judge charges work when it is done."""
+
     def emit(self, event) -> None:
         """The judge does not listen."""
 
@@ -72,15 +75,17 @@ class RemoteComm:
     def gather(self, x, root: int = 0) -> list | None:
         return self._together("gather", x, self._checked(root, "gather at"))
 
-    def allgather(self, x, how=None) -> list:
-        return self._together("allgather", x, how=how)
+    def allgather(self, x, how=None, wait: bool = True):
+        found = self._together("allgather", x, how=how)
+        return found if wait else Waited(found)
 
     def allreduce(self, x: np.ndarray, how=None, wait: bool = True):
         found = self._together("allreduce", _summable(x), how=how)
         return found if wait else Waited(found)
 
-    def reduce_scatter(self, x: np.ndarray, how=None) -> np.ndarray:
-        return self._together("reduce_scatter", _summable(x), how=how)
+    def reduce_scatter(self, x: np.ndarray, how=None, wait: bool = True):
+        found = self._together("reduce_scatter", _summable(x), how=how)
+        return found if wait else Waited(found)
 
     def group(self, ranks) -> RemoteComm:
         """Some ranks, renumbered in the given order; its messages never meet those of the whole."""
@@ -117,15 +122,15 @@ class RemoteComm:
 
 
 class Waited:
-    """A sum that was to be waited for later; here it is there already."""
+    """What was to be waited for later; here it is there already."""
 
-    def __init__(self, found: np.ndarray):
+    def __init__(self, found):
         self._found = found
 
     def start(self) -> Waited:
         return self
 
-    def wait(self) -> np.ndarray:
+    def wait(self):
         return self._found
 
 
