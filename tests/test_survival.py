@@ -161,6 +161,25 @@ def test_who_waits_for_everybody_ends_with_a_sentence(name, task):
         assert "asynchronous, stale-synchronous and Downpour" in lesson
 
 
+@pytest.mark.parametrize("kill", range(KILLS if LONG else 1))
+@pytest.mark.parametrize("name", ENDING)
+def test_who_waits_for_everybody_ends_whoever_dies_and_whenever(name, kill, task):
+    coin, recipe = np.random.default_rng([kill, len(name), 1]), ENDING[name]
+    dead, after = int(coin.integers(WORKERS)), int(coin.integers(WORKERS * ROUNDS // 2))
+    on, before = Processes(WORKERS + recipe.topology.servers), relatives()
+    outcome, notes = None, []
+    try:
+        outcome = killed_after(task, recipe, on, dead, after)
+    except RankFailed as failed:
+        notes = failed.__notes__
+    if outcome is not None:  # it was done already
+        assert (outcome.gone, outcome.measured[-1].t) == ([], ROUNDS - 1)
+    else:
+        assert any(f"rank {dead} has died, and this recipe waits for everybody" in note for note in notes)
+        assert relatives() <= before  # nothing is left behind
+    assert not list(Path("/dev/shm").glob(f"dlmini-{os.getpid()}-*"))
+
+
 def test_a_dead_server_ends_the_run_and_says_so(task):
     recipe = learning("asynchronous")
     with pytest.raises(RankFailed, match="rank 4 was killed by SIGKILL") as killed:
