@@ -3,6 +3,8 @@
 The truth is a convolution of what is not zero: whole numbers, so no rounding can hide in it.
 """
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -128,16 +130,24 @@ def both_gradients(build, seed, images):
     return models[0], w, grads
 
 
+def furthest(model, grads):
+    """The largest difference of two gradients in any array, as a share of the array's largest number."""
+    arrays = zip(*(chain(*model.views(grad)) for grad in grads), strict=True)
+    return max(np.abs(mine - right).max() / np.abs(right).max() for mine, right in arrays)
+
+
 @pytest.mark.parametrize("images", [1, 4, 32])
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("build", [lenet, volunteer_net, threes])
-def test_on_digits_the_compiled_gradient_is_its_twins(build, seed, images):
-    """No zero is missed. Elsewhere 1 %: one ReLU within rounding of zero may fall to either side, but not hundreds."""
-    model, _, grads = both_gradients(build, seed, images)
-    assert not grads[0][grads[1] == 0].any()
-    for ours, truth in zip(*map(model.views, grads), strict=True):
-        for mine, right in zip(ours, truth, strict=True):
-            assert np.abs(mine - right).max() <= 0.01 * np.abs(right).max()
+def test_on_digits_the_compiled_gradient_is_its_twins(build, images):
+    """No zero is missed, and most batches agree to rounding. In some a ReLU within rounding of zero falls to the other
+    side, which one depends on the processor: that is felt in one batch, and little. Noise in place of zeros opens
+    hundreds in every batch.
+    """
+    found = [both_gradients(build, seed, images) for seed in range(6)]
+    errors = [furthest(model, grads) for model, _, grads in found]
+    assert not any(ours[truth == 0].any() for _, _, (ours, truth) in found)
+    assert sum(error < 2e-5 for error in errors) >= 3, errors
+    assert max(errors) < 0.1
 
 
 @pytest.mark.parametrize("optimizer", [optim.SGD, optim.Momentum, optim.Nesterov, optim.Adagrad, optim.Adam])
