@@ -17,7 +17,8 @@ _ROOMS = {
     "optim.lbfgs": "lbfgs",
     "data": (
         "Dataset Batch load batches stream split_iid split_by_label split_dirichlet split_by_quantity "
-        "read_idx read_cifar read_folders fetch blobs spirals shapes VAIHINGEN"
+        "read_idx read_cifar read_folders read_palette fetch blobs spirals shapes aerial cut_tiles turned "
+        "VAIHINGEN AERIAL"
     ),
     "alone": "train_alone",
     "compression": "Feedback NotFinite",

@@ -15,6 +15,7 @@ import numpy as np
 from dlmini import (
     SGD,
     AllReduce,
+    Batch,
     Classify,
     Dense,
     Int8,
@@ -28,6 +29,7 @@ from dlmini import (
     native,
     pieces,
     ring,
+    shapes,
     split_iid,
 )
 from dlmini.comm import Link, Medium, Nodes, Switch
@@ -85,7 +87,7 @@ def compressor(good=None, also=()) -> Argument:
 
 
 NONE, CLASSES = (None,), (int, SGD)  # a class can be called, whatever comes of it
-DATA = blobs(24)
+DATA, PICTURES = blobs(24), shapes(2, 8)
 NET = Model([Dense(3)], (2,))
 W, X, Y = NET.initial(), DATA.x, DATA.y
 TASK = Classify(NET, DATA, DATA, 4)
@@ -198,7 +200,13 @@ ROWS = {
     "split_by_quantity": {**SPLIT, "parts": whole(3, most=24, also=([1, 2],)), "alpha": real(1.0, above=0)},
     "read_idx": {"path": only(None)},
     "read_cifar": {"path": only(None), "coarse": only(False), "complete": only(True)},
-    "read_folders": {"path": only(None), "classes": only(None), "name": only(None)},
+    "read_folders": {
+        **{"path": only(None), "classes": only(None), "name": only(None)},
+        **{"tile": only(None), "stride": only(None)},
+    },
+    "read_palette": {"path": only(None)},
+    "cut_tiles": {"dataset": only(PICTURES), "size": whole(4, most=8), "stride": whole(2, also=NONE)},
+    "turned": {"batch": only(Batch(np.zeros((1, 2, 2, 1), np.float32), np.zeros(1, int), (0, 0, 0, 0)))},
     "fetch": {"name": only(None), "folder": only(None), "base_url": only(None), "progress": only(None)},
     "blobs": {
         "n": whole(9, most=99),
@@ -214,6 +222,14 @@ ROWS = {
         "seed": whole(0, least=0),
     },
     "shapes": {"n": whole(2, most=9), "size": whole(8, 8, 99), "noise": real(1.0, 0, most=1e6), "seed": whole(0, 0)},
+    "aerial": {
+        "n": whole(1, most=9),
+        "size": whole(8, 8, 99),
+        "scale": real(2.0, above=0, most=100),
+        "noise": real(1.0, 0, most=1e6),
+        "unlabelled": whole(0, least=0, most=9),
+        "seed": whole(0, 0),
+    },
     "train_alone": {
         "model": only(NET),
         "train": only(DATA),
@@ -396,6 +412,7 @@ ONLY_REFUSE = {
     "read_idx": ("path",),
     "read_cifar": ("path",),
     "read_folders": ("path",),
+    "read_palette": ("path",),
     "fetch": ("name",),
     "check": ("word",),
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from dlmini.checks import whole
 
-SPLIT, POINTS, PICTURES = 2**31 + 1, 2**31 + 2, 2**31 + 3
+SPLIT, POINTS, PICTURES, TOWNS, TURNS = (2**31 + k for k in range(1, 6))
 
 
 def generator(*key: int) -> np.random.Generator:

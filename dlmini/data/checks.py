@@ -7,6 +7,8 @@ import numpy as np
 
 from dlmini.checks import refuse, shown
 
+UNLABELLED = 255  # the label of a pixel whose class nobody has said
+
 
 def path_of(path) -> Path:
     if not isinstance(path, str | Path) or not str(path):
@@ -64,12 +66,20 @@ def check_y(name: str, y, x: np.ndarray, classes: tuple[str, ...]) -> np.ndarray
 
 
 def check_range(name: str, y: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
+    """Labels of classes; of pixels also 255, which says that nobody labelled them."""
     if y.min() >= 0 and y.max() < len(classes):
         return y
-    place = tuple(int(i) for i in np.argwhere((y < 0) | (y >= len(classes)))[0])
+    strange = (y < 0) | (y >= len(classes))
+    if y.ndim == 3:
+        strange &= y != UNLABELLED
+    if y.ndim == 3 and not strange.any():
+        if (y == UNLABELLED).all():
+            raise ValueError(f"{name}: no pixel is labelled; give masks with at least one class number")
+        return y
+    place = tuple(int(i) for i in np.argwhere(strange)[0])
     raise ValueError(
         f"{name}: label {y[place]} in row {place[0]} is out of range: with {len(classes)} classes labels run "
-        f"from 0 to {len(classes) - 1}; correct the labels or name more classes"
+        f"from 0 to {len(classes) - 1}{' (255: not labelled)' * (y.ndim == 3)}; correct the labels or name more classes"
     )
 
 

@@ -15,7 +15,7 @@ class Dataset:
     """Rows and their labels, checked once so that nobody needs to check them again.
 
     x        images (N, height, width, channels), uint8 or float32; or points (N, D), float32
-    y        one class number for each row (N,), or one for each pixel (N, height, width)
+    y        one class number for each row (N,), or one for each pixel (N, height, width); 255: not labelled
     classes  label k means classes[k]
 
     Images stay in uint8, as in their files: a quarter of the memory, and a quarter of the traffic when

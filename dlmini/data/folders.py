@@ -1,7 +1,7 @@
 """Pictures in folders: one folder for each class; or `images/` and `masks/` side by side, of the same names.
 
     pets/cat/001.jpg         pets/dog/001.jpg
-    street/images/001.jpg    street/masks/001.png
+    street/images/001.jpg    street/masks/001.png    street/palette.txt
 Pillow reads the files; it is imported here and nowhere else.
 """
 
@@ -10,27 +10,24 @@ from pathlib import Path
 
 import numpy as np
 
-from dlmini.checks import refuse
 from dlmini.data.checks import path_of
 from dlmini.data.dataset import Dataset
+from dlmini.data.palettes import FILE, meaning_of, names_of, read_palette, to_classes, values_of
+from dlmini.data.tiles import tiles_of
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp"}
 IMAGE_CHANNELS = {"L": 1, "RGB": 3}
 EXPECTED = "a folder for each class, or the folders images and masks"
 MASK_MODES = {"1", "L", "P"}
 
-# ISPRS 2D semantic labelling contest, Vaihingen and Potsdam.
-VAIHINGEN = {
-    "impervious surfaces": (255, 255, 255),
-    "building": (0, 0, 255),
-    "low vegetation": (0, 255, 255),
-    "tree": (0, 255, 0),
-    "car": (255, 255, 0),
-    "clutter": (255, 0, 0),
-}
 
-
-def read_folders(path, classes: Iterable[str] | Mapping | None = None, name: str | None = None) -> Dataset:
+def read_folders(
+    path,
+    classes: Iterable[str] | Mapping | None = None,
+    name: str | None = None,
+    tile: int | None = None,
+    stride: int | None = None,
+) -> Dataset:
     """A dataset of the pictures under `path`.
 
     With a folder for each class, the folders' names are the classes, in order of the alphabet; `classes` may name some
@@ -38,14 +35,15 @@ def read_folders(path, classes: Iterable[str] | Mapping | None = None, name: str
         ("sky", "ground")                      a mask's numbers are class numbers already
         {"background": 0, "cell": 255}         grey level 255 is a cell
         VAIHINGEN                              a mapping of names to colours (red, green, blue)
-    All images must have one size: cut large ones into tiles first. Files are taken in the order of their names.
+        None                                   the folder holds a palette.txt that says so (palettes.py)
+    Pixels that nobody labelled (255, or what the palette calls so) have label 255. Files are taken in the order of
+    their names. All images must have one size, unless `tile` cuts them into squares of so many pixels, one every
+    `stride` (tiles.py).
     """
     path = folder_of(path)
     if not any((path / part).is_dir() for part in ("images", "masks")):
         return read_class_folders(path, classes, name)
-    if classes is None:
-        raise TypeError(f"{path} holds images and masks; say what masks mean: classes=('sky', 'ground'), in order")
-    meaning = meaning_of(classes)
+    meaning = masks_meaning(path, classes)
     images, masks = stems(path / "images"), stems(path / "masks")
     if images.keys() != masks.keys():
         alone = sorted(images.keys() ^ masks.keys())
@@ -55,9 +53,24 @@ def read_folders(path, classes: Iterable[str] | Mapping | None = None, name: str
         )
     x, y = [], []
     for stem in sorted(images):
-        x.append(same_shape(images[stem], read_image(images[stem]), x))
-        y.append(same_shape(masks[stem], read_mask(masks[stem], meaning), [x[-1][..., 0]]))
-    return Dataset(name or path.name, np.stack(x), np.stack(y), tuple(meaning))
+        image = read_image(images[stem])
+        mask = same_shape(masks[stem], read_mask(masks[stem], meaning), [image[..., 0]])
+        pieces = [(image, mask)] if tile is None else tiles_of(image, mask, tile, stride, str(images[stem]))
+        x += [same_shape(images[stem], one, x) for one, _ in pieces]
+        y += [one for _, one in pieces]
+    return Dataset(name or path.name, np.stack(x), np.stack(y), names_of(meaning))
+
+
+def masks_meaning(path: Path, classes) -> dict:
+    """What masks mean: as somebody says, or as the folder's own palette does."""
+    if classes is not None:
+        return meaning_of(classes)
+    if not (path / FILE).is_file():
+        raise TypeError(
+            f"{path} holds images and masks; say what masks mean: classes=('sky', 'ground'), in order, or put a {FILE} "
+            "beside them"
+        )
+    return read_palette(path / FILE)
 
 
 def folder_of(path) -> Path:
@@ -79,21 +92,6 @@ def read_class_folders(path: Path, classes, name: str | None) -> Dataset:
             x.append(same_shape(file, read_image(file), x))
             y.append(label)
     return Dataset(name or path.name, np.stack(x), np.array(y), tuple(wanted))
-
-
-def meaning_of(classes: Iterable[str] | Mapping) -> dict:
-    """Class name to mask value, checked: all grey levels or all colours, no value twice."""
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        refuse(TypeError, "classes", classes, "a row of names, or a mapping of names to values")
-    meaning = dict(classes) if isinstance(classes, Mapping) else {name: i for i, name in enumerate(classes)}
-    values = [tuple(np.atleast_1d(value).tolist()) for value in meaning.values()]
-    levels = all(level in range(256) for value in values for level in value)
-    if {len(value) for value in values} not in ({1}, {3}) or len(set(values)) < len(values) or not levels:
-        raise ValueError(
-            f"classes {meaning} do not tell pixels apart: expected a different grey level (0 to 255) for each name, "
-            f"or a different colour (red, green, blue) for each"
-        )
-    return meaning
 
 
 def stems(folder: Path) -> dict[str, Path]:
@@ -147,33 +145,13 @@ def read_image(file: Path) -> np.ndarray:
 
 def read_mask(file: Path, meaning: Mapping) -> np.ndarray:
     """Class numbers (height, width)."""
-    picture, in_colour = opened(file), np.ndim(next(iter(meaning.values()))) == 1
+    picture, in_colour = opened(file), np.ndim(values_of(meaning)[0]) == 1
     if in_colour and picture.mode == "P":
         picture = picture.convert("RGB")
     if picture.mode not in ({"RGB"} if in_colour else MASK_MODES):
         wanted = "colours (RGB)" if in_colour else "one number for each pixel (L or P)"
         raise ValueError(f"{file} has pixels of mode {picture.mode}, but the classes were given as {wanted}")
     return to_classes(file, np.atleast_3d(np.asarray(picture)).astype(np.int64), meaning)
-
-
-def to_classes(file: Path, pixels: np.ndarray, meaning: Mapping) -> np.ndarray:
-    """Look every pixel up among the values of the classes. A value that means nothing is an error, not class 0."""
-    codes, values = packed(pixels), packed(np.array([np.atleast_1d(value) for value in meaning.values()]))
-    order = np.argsort(values)
-    place = np.minimum(np.searchsorted(values, codes, sorter=order), len(values) - 1)
-    strange = np.argwhere(values[order[place]] != codes)
-    if len(strange):
-        row, column = (int(i) for i in strange[0])
-        raise ValueError(
-            f"{file}: {len(strange):,} pixels belong to no class, the first with value {pixels[row, column].tolist()} "
-            f"at row {row}, column {column}; expected {dict(meaning)}; save masks without loss (PNG), name every class"
-        )
-    return order[place].astype(np.min_scalar_type(len(values) - 1))
-
-
-def packed(pixels: np.ndarray) -> np.ndarray:
-    """One whole number for each pixel: red * 256^2 + green * 256 + blue."""
-    return pixels @ (256 ** np.arange(pixels.shape[-1])[::-1])
 
 
 def same_shape(file: Path, found: np.ndarray, others: list[np.ndarray]) -> np.ndarray:

@@ -90,7 +90,7 @@ def good(put, tmp_path):
         ("images/a.png", noise((4, 5, 3)), None, r"masks.a.png has shape \(4, 4\), expected \(4, 5\)"),
         ("images/a.png", noise((4, 4, 4)), None, "images.a.png has pixels of mode RGBA, expected 8-bit grey"),
         ("images/a.png", noise((4, 4)), "I;16", "images.a.png has pixels of mode I;16"),
-        ("masks/a.png", np.full((4, 4), 255), None, r"masks.a.png: 16 pixels belong to no class.*value \[255\]"),
+        ("masks/a.png", np.full((4, 4), 7), None, r"masks.a.png: 16 pixels belong to no class.*value \[7\]"),
         (
             "masks/a.png",
             noise((4, 4, 3)),
