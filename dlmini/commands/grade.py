@@ -41,7 +41,8 @@ def grade(
             bar = progress.add_task(task.name, total=total)
             return lambda graded, verdict: progress.advance(bar)
 
-        class_ = grade_folder(task, submissions, out, level, seed, jobs, resume, given(task.file), begun)
+        one = gradescope is not None
+        class_ = grade_folder(task, submissions, out, level, seed, jobs, resume, given(task.file), begun, one)
     if gradescope is not None:
         write_results(gradescope, class_)
     shown(class_, task)
@@ -72,7 +73,7 @@ def shown(class_: list, task) -> None:
 def given(file: str) -> str:
     """The exercise as students got it, so that it does not count as similarity."""
     import dlmini
-    from dlmini.grade.submissions.source_text import text_of
+    from dlmini.grade.reading.source_text import text_of
 
     house = Path(dlmini.__file__).resolve().parent
     for folder in (house.parent / "exercises", house / "course" / "carried" / "exercises"):

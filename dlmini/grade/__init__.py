@@ -6,7 +6,8 @@ batch.py, journal.py     a whole class, and what a resumed run reads
 check.py, cards.py       what a student asks, and how a verdict looks
 runner/                  both ends of the boundary between judge and student
 sandbox/                 what holds a student's process
-submissions/             what was handed in
+reading/                 what was handed in, read in a process under limits
+submissions/             whose it is, and which are alike
 reports/                 tables and pages
 
 This file imports nothing: it is loaded inside the sandbox too.

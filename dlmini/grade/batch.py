@@ -77,12 +77,13 @@ def grade_folder(
     resume: bool = False,
     given: str = "",
     begun: Callable[[int], Callable] | None = None,
+    one: bool = False,
 ) -> list[Graded]:
     """Grade all submissions under `root` into `out`. `begun(tests)` is told how many tests come; what it returns, each.
 
-    given: the exercise as handed out, which does not count as similarity.
+    given: the exercise as handed out, which does not count as similarity. one: whatever is there is one submission.
     """
-    submissions = collect(root, lesson.name, lesson.tasks())
+    submissions = collect(root, lesson.name, lesson.tasks(), one, jobs)
     told = begun(len(submissions) * len(lesson.tests)) if begun else None
     journal = Journal(out / "journal.jsonl", terms_of(lesson, seed), resume)
     try:

@@ -18,9 +18,9 @@ from dlmini.grade.cards import card, lines
 from dlmini.grade.examine import Examiner
 from dlmini.grade.hints import folded, hints
 from dlmini.grade.lesson import VISIBLE, Lesson, find_lesson, graded_lessons
+from dlmini.grade.reading.source_text import text_of
 from dlmini.grade.runner.process import Runners
 from dlmini.grade.sandbox.levels import Bare, Own
-from dlmini.grade.submissions.source_text import text_of
 from dlmini.grade.verdict import NOT_DONE, PASSED, Verdict
 
 _warm: dict[str, Runners] = {}

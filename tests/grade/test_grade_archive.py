@@ -8,10 +8,11 @@ import zipfile
 
 import pytest
 
-from dlmini.grade.submissions import archive
-from dlmini.grade.submissions.archive import Unsafe, entries, safe
+from dlmini.grade.reading.archive import members, safe
+from dlmini.grade.reading.budget import Budget, Unsafe
+from dlmini.grade.reading.source_text import Unreadable, text_of
+from dlmini.grade.reading.zips import name_of
 from dlmini.grade.submissions.collect import collect
-from dlmini.grade.submissions.source_text import Unreadable, text_of
 
 STEM, FILE = "04_allreduce", "04_allreduce.py"
 
@@ -112,21 +113,42 @@ def test_a_path_that_leaves_the_archive_is_refused(tmp_path, name):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bo.py", "eve.zip"]
 
 
-def test_links_in_archives_are_left_out():
-    info = zipfile.ZipInfo(FILE)
-    info.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(io.BytesIO(zipped([(info, "/etc/passwd")]))) as opened:
-        assert archive.members(opened) == []
+def test_what_is_no_file_in_an_archive_is_listed_and_not_read(tmp_path):
+    link, pipe, locked = zipfile.ZipInfo(FILE), zipfile.ZipInfo(FILE), zipfile.ZipInfo(FILE)
+    link.external_attr, pipe.external_attr = (stat.S_IFLNK | 0o777) << 16, stat.S_IFIFO << 16
+    (tmp_path / "link.zip").write_bytes(zipped([(link, "/etc/passwd")]))
+    (tmp_path / "pipe.zip").write_bytes(zipped([(pipe, "")]))
+    data = bytearray(zipped([(locked, "a = 1")]))
+    data[6] |= 1
+    data[data.rfind(b"PK\1\2") + 8] |= 1
+    (tmp_path / "locked.zip").write_bytes(data)
+    said = {name: s.problem for name, s in by_name(tmp_path).items()}
+    assert "is a link, and is not read" in said["link"]
+    assert "is a device, and is not read" in said["pipe"]
+    assert "is encrypted, and is not read" in said["locked"]
 
 
-def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "SIZE", 1 << 20)
-    (tmp_path / "bomb.zip").write_bytes(zipped({f"{i}.txt": b"\0" * (1 << 19) for i in range(4)}))
-    (tmp_path / "bo.py").write_text("a = 3")
-    assert "grows to more than" in by_name(tmp_path)["bomb"].problem
-    monkeypatch.setattr(archive, "COUNT", 3)
-    with pytest.raises(Unsafe, match="4 members"):
-        entries(tmp_path / "bomb.zip")
+def test_one_budget_counts_what_comes_out_of_all_archives_of_a_hand_in():
+    inner = zipped({f"{i}.txt": b"\0" * (1 << 19) for i in range(4)})
+    outer = zipped({"a.zip": inner, "b.zip": inner})
+    budget = Budget(bytes=3 << 20, files=100)
+    files = [e for box in members(io.BytesIO(outer), budget) for e in members(io.BytesIO(box.read(1 << 20)), budget)]
+    with pytest.raises(Unsafe, match="grows to more than"):
+        [e.read(1 << 20) for e in files]
+    with pytest.raises(Unsafe, match="more than"):
+        members(io.BytesIO(inner), Budget(files=3))
+    with pytest.raises(Unsafe, match="deep"):
+        members(io.BytesIO(zipped({"/".join("abcd"): ""})), Budget(depth=3))
+
+
+def test_what_nobody_asks_for_costs_nothing(tmp_path):
+    """A data set beside the program is not unpacked to find the program."""
+    with zipfile.ZipFile(tmp_path / "bo.zip", "w", zipfile.ZIP_DEFLATED) as opened:
+        for i in range(4):
+            opened.writestr(f"data/{i}.npy", b"\0" * (40 << 20))
+        opened.writestr(FILE, "a = 1")
+    (tmp_path / "ann.py").write_text("a = 3")
+    assert by_name(tmp_path)["bo"].source == "a = 1"
 
 
 def test_archives_in_archives_end_somewhere(tmp_path):
@@ -147,10 +169,10 @@ def test_a_broken_archive_costs_only_its_own_submission(tmp_path):
 
 def test_names_of_old_russian_archives_are_read():
     info = zipfile.ZipInfo("x")
-    info.filename, info.flag_bits = "Пётр".encode("cp866").decode("cp437"), 0
-    assert archive.name_of(info) == "Пётр"
-    info.filename = "Пётр".encode().decode("cp437")
-    assert archive.name_of(info) == "Пётр"
+    info.orig_filename, info.flag_bits = "Пётр".encode("cp866").decode("cp437"), 0
+    assert name_of(info) == "Пётр"
+    info.orig_filename = "Пётр".encode().decode("cp437")
+    assert name_of(info) == "Пётр"
 
 
 def test_safe_keeps_honest_paths():

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import zipfile
 
+import numpy as np
 import pytest
 from grade_course import LESSONS, solution, stub
 
@@ -11,6 +12,7 @@ from dlmini.grade.cards import card, lines
 from dlmini.grade.check import check, cool
 from dlmini.grade.gradescope_bundle import make
 from dlmini.grade.lesson import HIDDEN, VISIBLE, find_lesson
+from dlmini.grade.reading.fingerprints import fingerprints
 from dlmini.grade.submissions.collect import Submission
 from dlmini.grade.submissions.similarity import similar
 from dlmini.grade.verdict import PASSED, Verdict
@@ -170,7 +172,8 @@ def test_renamed_copies_are_alike_and_different_programs_are_not():
         + "\n\ndef f(a, b):\n"
         + "\n".join(f"    b[{i}] = a if a > {i} else [{i}, *b]" for i in range(30))
     )
-    class_ = [Submission("ann", text), Submission("bob", renamed), Submission("eve", own)]
+    texts = {"ann": text, "bob": renamed, "eve": own}
+    class_ = [Submission(who, t, prints=np.array(fingerprints(t), np.uint64)) for who, t in texts.items()]
     (pair,) = similar(class_, common=stub("04_allreduce"))
     assert (pair.one, pair.other) == ("ann", "bob")
     assert pair.share > 0.95

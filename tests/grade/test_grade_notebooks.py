@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import find_lesson
+from dlmini.grade.reading.notebook import parts
+from dlmini.grade.reading.source_text import Unreadable, text_of
 from dlmini.grade.submissions.collect import collect
-from dlmini.grade.submissions.notebook import parts
-from dlmini.grade.submissions.source_text import Unreadable, text_of
 from dlmini.grade.verdict import PASSED
 
 BROKEN = [

@@ -1,1 +1,1 @@
-"""What was handed in: found, read without unpacking anything, and compared with each other."""
+"""The submissions of a class: collected from a safe distance, and compared with each other."""

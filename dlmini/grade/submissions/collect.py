@@ -1,101 +1,110 @@
-"""Whose program is which: folders, zips, and the exports of Gradescope and Moodle."""
+"""All submissions of a class: who has handed in something, and what of it counts. Nothing is read in this process."""
 
 from __future__ import annotations
 
 import hashlib
-import re
+import threading
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlmini.grade.submissions.archive import Entry, entries
-from dlmini.grade.submissions.source_text import Unreadable, text_of
+import numpy as np
 
-MOODLE = re.compile(r"_assignsubmission_(file|onlinetext)_?$")
-PROGRAMS = (".py", ".ipynb")
+from dlmini.grade.reading.names import shown, slug
+from dlmini.grade.submissions.guard import Guard, Refused
 
 
 @dataclass(frozen=True)
 class Submission:
-    """`source` is the text that counts; without one, `problem` says why, in a sentence."""
+    """`source` is the text that counts; without one, `problem` says why, in a sentence.
+
+    file: which one it is from; id: of its sender, in the export it came with; time: when it came, in seconds;
+    prints: its fingerprints, for the search for similar ones.
+    """
 
     name: str
     source: str | None
     problem: str = ""
+    file: str = ""
+    id: str = ""
+    time: float = 0.0
+    prints: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64), compare=False, repr=False)
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256((self.source or self.problem).encode()).hexdigest()[:16]
+        return hashlib.sha256((self.source or self.problem).encode("utf-8", "replace")).hexdigest()[:16]
 
     @property
     def slug(self) -> str:
-        """For names of files: letters (of any script), digits, dot, dash; made unique where something was replaced."""
-        plain = re.sub(r"[^\w.-]+", "_", self.name).strip("._")[:60]
-        tail = "" if plain == self.name else "-" + hashlib.sha256(self.name.encode()).hexdigest()[:6]
-        return (plain or "submission") + tail
+        return slug(self.name)
 
 
-def collect(root: Path, stem: str, tasks: Iterable[str] = ()) -> list[Submission]:
-    """All submissions for the exercise `stem` (04_allreduce) under a folder or zip, by name. tasks: its functions."""
+def collect(root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1) -> list[Submission]:
+    """All submissions for the exercise `stem` (04_allreduce) under a folder or zip, by name. tasks: its functions.
+
+    one: whatever lies there is one submission.
+    """
+    return collect_class(root, stem, tasks, one, jobs)[0]
+
+
+def collect_class(
+    root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1
+) -> tuple[list[Submission], list[str]]:
+    """All submissions, and the names of files at the top that are none."""
     if not root.exists():
         raise FileNotFoundError(f"{root} does not exist; name a folder or a zip of submissions")
-    found = stripped(entries(root), stem)
-    if not found:
+    with Guard() as guard:
+        try:
+            found = guard.ask("class", root=str(root.absolute()), stem=stem, one=one)
+        except Refused as error:
+            raise ValueError(f"{root} holds no submissions that can be read. {error}") from error
+    if not found["members"]:
         raise ValueError(f"{root} holds no submissions")
-    if any(len(e.path) == 1 and e.path[0] in wanted(stem) for e in found):
-        return [pick(root.stem if root.is_file() else root.resolve().name, found, stem, tasks)]
-    names, groups = gradescope_names(found), {}
-    for entry in found:
-        if len(entry.path) > 1:
-            groups.setdefault(entry.path[0], []).append(Entry(entry.path[1:], entry.read))
-        elif entry.path[0].endswith(PROGRAMS):
-            groups.setdefault(entry.path[0].rpartition(".")[0], []).append(entry)
-    return [pick(names.get(g, MOODLE.sub("", g)), files, stem, tasks) for g, files in sorted(groups.items())]
+    members = sorted(found["members"], key=lambda m: (shown(m["name"]), m["places"]))
+    requests = [{"root": found["root"], "places": m["places"], "stem": stem, "tasks": list(tasks)} for m in members]
+    read = read_all(requests, jobs)
+    made = [submission(*pair) for pair in zip(members, named_apart(members), read, strict=True)]
+    return made, sorted(map(shown, found["stray"]))
 
 
-def wanted(stem: str) -> tuple[str, str]:
-    return f"{stem}.py", f"{stem}.ipynb"
+def submission(member: dict, name: str, read: dict) -> Submission:
+    prints = np.array(read.pop("prints", []), np.uint64)
+    return Submission(name, **read, id=shown(member["id"]) if member["id"] else "", time=member["time"], prints=prints)
 
 
-def stripped(found: list[Entry], stem: str) -> list[Entry]:
-    """Without folders that hold everything: an archive of a folder is that folder."""
-    while found and len({e.path[0] for e in found}) == 1 and all(len(e.path) > 2 for e in found):
-        found = [Entry(e.path[1:], e.read) for e in found]
-    return found
+def named_apart(members: list[dict]) -> list[str]:
+    """The name of each; of namesakes, also where their files lie."""
+    names = [shown(m["name"]) for m in members]
+    count, used, out = Counter(names), set(), []
+    for name, member in zip(names, members, strict=True):
+        where = shown("/".join(member["places"][0]))
+        apart = full = name if count[name] == 1 else f"{name} ({where})"
+        number = 1
+        while apart in used:
+            apart, number = f"{full} {number + 1}", number + 1
+        used.add(apart)
+        out.append(apart)
+    return out
 
 
-def pick(name: str, files: list[Entry], stem: str, tasks: Iterable[str] = ()) -> Submission:
-    """The one file that counts: by its name, nearest to the top; or the only program there is."""
-    for entry in files:
-        if entry.path[-1] == "unsafe archive":
-            return Submission(name, None, f"The archive is refused: {entry.read().decode()}.")
-    files = sorted(
-        (e for e in files if not any(p.startswith((".", "__MACOSX")) for p in e.path)), key=lambda e: len(e.path)
-    )
-    for word in wanted(stem):
-        for entry in files:
-            if entry.path[-1].lower() == word:
-                return read(name, entry, stem, tasks)
-    programs = [e for e in files if e.path[-1].endswith(PROGRAMS)]
-    if len(programs) == 1:
-        return read(name, programs[0], stem, tasks)
-    seen = ", ".join("/".join(e.path) for e in files[:5]) or "nothing"
-    return Submission(name, None, f"{stem}.py was not found; the submission holds {seen}.")
+def read_all(requests: list[dict], jobs: int) -> list[dict]:
+    """What counts of each hand-in, several at a time."""
+    guards, mine = [], threading.local()
 
+    def read(request: dict) -> dict:
+        if not hasattr(mine, "guard"):
+            mine.guard = Guard()
+            guards.append(mine.guard)
+        try:
+            return mine.guard.ask("hand_in", **request)
+        except Refused as error:
+            return {"source": None, "problem": str(error)}
 
-def read(name: str, entry: Entry, stem: str, tasks: Iterable[str] = ()) -> Submission:
-    try:
-        return Submission(name, text_of(entry.read(), entry.path[-1], tasks, stem))
-    except (Unreadable, OSError) as error:
-        return Submission(name, None, str(error))
-
-
-def gradescope_names(found: list[Entry]) -> dict[str, str]:
-    """submission_123 -> the student's id or name, from the export's submission_metadata.yml, where there is one."""
-    for entry in found:
-        if entry.path == ("submission_metadata.yml",):
-            text = entry.read().decode("utf-8", "replace")
-            blocks = re.findall(r"^(\S+):\n((?:[ ]+.*\n?)+)", text, re.MULTILINE)
-            ids = {folder: re.search(r":(?:sid|name):\s*['\"]?([^'\"\n]+)", block) for folder, block in blocks}
-            return {folder: match[1].strip() for folder, match in ids.items() if match}
-    return {}
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return list(pool.map(read, requests))
+        finally:
+            for guard in guards:
+                guard.close()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PureWindowsPath
 from typing import NamedTuple
 
-from dlmini.grade.submissions.notebook_cells import Cell, cells, without_magics
+from dlmini.grade.reading.notebook_cells import Cell, cells, without_magics
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)

@@ -1,0 +1,82 @@
+"""The process that reads hand-ins: requests in, answers out, a line of JSON each. It never runs what it reads.
+
+It binds itself to limits first. Whatever it cannot survive ends it alone, and the judge asks the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from dlmini.grade.reading.class_list import class_of
+from dlmini.grade.reading.fingerprints import fingerprints
+from dlmini.grade.reading.names import printable
+from dlmini.grade.reading.pick import picked
+from dlmini.grade.sandbox.child_processes import die_with_parent
+
+MEMORY = 1 << 30  # bytes of address space
+CPU = 10  # seconds of processor time for one request
+
+
+def main() -> None:
+    """Serve until the judge hangs up."""
+    die_with_parent()
+    bind()
+    for line in sys.stdin.buffer:
+        more_time()
+        answer, fine = answered(json.loads(line))
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+        if not fine:
+            return
+
+
+def answered(request: dict) -> tuple[dict, bool]:
+    """What was found; and whether this process is worth another request."""
+    verb = VERBS[request.pop("verb")]
+    try:
+        return verb(**request), True
+    except Exception as error:  # of all kinds, for it is about bytes of all kinds
+        return {"failed": printable(f"{type(error).__name__}: {error}")[:500]}, False
+
+
+def read_class(root: str, stem: str, one: bool) -> dict:
+    found = class_of(Path(root), stem, one)
+    return {"root": str(found.root), "members": [m._asdict() for m in found.members], "stray": found.stray}
+
+
+def read_hand_in(root: str, places: list, stem: str, tasks: list) -> dict:
+    found = picked(Path(root), [tuple(place) for place in places], stem, tasks)
+    return {**found._asdict(), "prints": fingerprints(found.source or "")}
+
+
+VERBS = {"class": read_class, "hand_in": read_hand_in}
+
+
+def bind() -> None:
+    """No cores, nothing written, few files, and not more memory than an honest notebook takes."""
+    try:
+        import resource
+    except ImportError:  # where there are no such limits the judge's patience is the only one
+        return
+    for what, most in (("AS", MEMORY), ("CORE", 0), ("FSIZE", 0), ("NOFILE", 64)):
+        try:
+            resource.setrlimit(getattr(resource, f"RLIMIT_{what}"), (most, most))
+        except (ValueError, OSError):  # macOS knows the name RLIMIT_AS but refuses it
+            continue
+
+
+def more_time() -> None:
+    """So many seconds from now."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + CPU, hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Collecting a class: whatever one hand-in is made of, it costs nobody else, and everybody is in the list."""
+
+import io
+import os
+import random
+import zipfile
+
+import psutil
+import pytest
+from strange_hand_ins import FAMILIES, FILE, PLAIN, STEM, hand_in, renamed, zipped
+
+from dlmini.grade.submissions.collect import collect, collect_class
+
+LONG = os.environ.get("DLMINI_LONG") == "1"
+TASKS = ["shard", "ping", "steps"]
+
+
+def class_with(folder, families, seed):
+    """A draw of each family between two honest hand-ins."""
+    folder.mkdir()
+    for name, data in (("ann", PLAIN.encode()), ("zoe", b"\xef\xbb\xbf" + PLAIN.encode())):
+        (folder / name).mkdir()
+        (folder / name / FILE).write_bytes(data)
+    for number, family in enumerate(families):
+        hand_in(family, folder, f"m{number:02}_{family.__name__}", random.Random(f"{seed} {family.__name__}"))
+    return folder
+
+
+def readers():
+    """Processes below this one."""
+    return psutil.Process().children(recursive=True)
+
+
+@pytest.mark.parametrize("seed", range(20) if LONG else range(2))
+def test_nothing_that_is_handed_in_costs_anybody_else(tmp_path, seed):
+    folder = class_with(tmp_path / "class", FAMILIES, seed)
+    found = {s.name: s for s in collect(folder, STEM, TASKS, jobs=2)}
+    assert found.pop("ann").source == PLAIN
+    assert found.pop("zoe").source == PLAIN
+    assert set(found) == {f"m{number:02}_{family.__name__}" for number, family in enumerate(FAMILIES)}
+    for one in found.values():
+        assert (one.source is None) == bool(one.problem), one
+        assert (one.source or one.problem).encode()
+        assert len(one.problem) <= 2000
+        assert one.problem.isprintable()
+        assert one.problem == "" or one.problem[-1] in ".)", one.problem
+    assert not readers()
+
+
+def test_a_class_comes_as_a_folder_a_zip_or_wrapped_and_stray_files_change_nothing(tmp_path):
+    names = ["Анна", "bo", "cy"]
+    plain = tmp_path / "plain"
+    for name in names:
+        (plain / name).mkdir(parents=True)
+        (plain / name / FILE).write_text(PLAIN)
+    members = [(f"{name}/{FILE}", PLAIN) for name in names]
+    (tmp_path / "class.zip").write_bytes(zipped(members))
+    (tmp_path / "wrapped.zip").write_bytes(zipped([(f"export/{n}", t) for n, t in members]))
+    (tmp_path / "downloads").mkdir()
+    (tmp_path / "downloads" / "export.zip").write_bytes(zipped(members))
+    for root in ("plain", "class.zip", "wrapped.zip", "downloads"):
+        assert [s.name for s in collect(tmp_path / root, STEM)] == ["bo", "cy", "Анна"], root
+    stray = [".DS_Store", "__MACOSX/._bo", "grades.csv", "readme.txt", FILE]
+    for name in stray:
+        (plain / name).parent.mkdir(exist_ok=True)
+        (plain / name).write_text("x = 'not handed in'")
+    (tmp_path / "class.zip").write_bytes(zipped([*members, *((name, "x") for name in stray)]))
+    (tmp_path / "wrapped.zip").write_bytes(
+        zipped([*((f"e/{n}", t) for n, t in members), *((n, "x") for n in stray[:4])])
+    )
+    for root in ("plain", "class.zip", "wrapped.zip"):
+        found, left = collect_class(tmp_path / root, STEM)
+        assert [(s.name, s.source) for s in found] == [("bo", PLAIN), ("cy", PLAIN), ("Анна", PLAIN)], root
+        assert root == "wrapped.zip" or left == sorted([".DS_Store", "__MACOSX", "grades.csv", "readme.txt", FILE])
+
+
+def test_nobody_vanishes(tmp_path):
+    """Not who handed in a picture, nothing, or an archive that nobody can open."""
+    for name in ("ann", "bo"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "bo" / FILE).write_text(PLAIN)
+    for name in ("cy.pdf", "di.7z", "ed.docx", "flo.zip"):
+        (tmp_path / name).write_bytes(b"%PDF-1.4")
+    found = {s.name: s for s in collect(tmp_path, STEM)}
+    assert set(found) == {"ann", "bo", "cy", "di", "ed", "flo"}
+    assert found["ann"].problem == "Nothing was handed in: there is no file."
+    assert "the submission holds cy.pdf" in found["cy"].problem
+    assert found["bo"].source == PLAIN
+
+
+def test_flat_exports_are_put_together_by_whose_they_are(tmp_path):
+    (tmp_path / f"doejane_11_901_{FILE}").write_text(PLAIN)
+    (tmp_path / "doejane_11_902_report.txt").write_text("about")
+    (tmp_path / f"leeann_LATE_12_903_{STEM}-1.py").write_text(PLAIN)
+    (tmp_path / f"Анна Ли_17_assignsubmission_file_{FILE}").write_text(PLAIN)
+    (tmp_path / "Анна Ли_17_assignsubmission_file_plot.pdf").write_text("x")
+    found = {s.name: (s.id, s.source) for s in collect(tmp_path, STEM)}
+    assert found == {"doejane_11": ("11", PLAIN), "leeann_12": ("12", PLAIN), "Анна Ли_17": ("17", PLAIN)}
+
+
+def test_namesakes_are_told_apart_and_get_pages_of_their_own(tmp_path):
+    rows = [f"submission_{n}:\n  :submitters:\n  - :name: Иван Петров\n" for n in (1, 2)]
+    (tmp_path / "submission_metadata.yml").write_text("".join(rows), encoding="utf-8")
+    for n in (1, 2):
+        (tmp_path / f"submission_{n}").mkdir()
+        (tmp_path / f"submission_{n}" / FILE).write_text(f"a = {n}")
+    for name in ("Ann", "ann", "ANN", "nul", "\u0438\u0306", "\u0439", "x y", "a:b", "a_b"):
+        (tmp_path / name).mkdir()
+    found = collect(tmp_path, STEM)
+    assert [s.source for s in found if s.name.startswith("Иван Петров (submission_")] == ["a = 1", "a = 2"]
+    assert len({s.name for s in found}) == 11
+    assert len({s.slug.casefold() for s in found}) == 11
+    assert all(len(s.slug.encode()) < 100 for s in found)
+
+
+@pytest.mark.parametrize("flag", [True, False], ids=["claims to be UTF-8", "says nothing"])
+def test_an_honest_archive_with_russian_names_of_dos_is_read(tmp_path, flag):
+    data = zipped([("xxxxxx/" + FILE, PLAIN), ("xxxxxx/notes.txt", "x")])
+    data = renamed(data, b"xxxxxx/", "Работа/".encode("cp866"), utf8=flag)
+    (tmp_path / "bo.zip").write_bytes(data)
+    (tmp_path / "class.zip").write_bytes(zipped([("bo.zip", data), (f"ann/{FILE}", PLAIN)]))
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "bo.zip").write_bytes(data)
+    (tmp_path / "class" / "ann.py").write_text(PLAIN)
+    for root in ("class", "class.zip"):
+        found = {s.name: s for s in collect(tmp_path / root, STEM)}
+        assert found["bo"].source == PLAIN, found["bo"].problem
+        assert found["bo"].file == f"Работа/{FILE}" if root == "class" else f"bo/Работа/{FILE}"
+    with zipfile.ZipFile(io.BytesIO(data.replace("Работа".encode("cp866"), b"Rabota"))) as opened:
+        assert len(opened.namelist()) == 2
+
+
+def test_of_two_programs_the_one_with_the_functions_counts_and_papers_do_not_matter(tmp_path):
+    (tmp_path / "report.pdf").write_bytes(b"%PDF-1.4")
+    (tmp_path / "plots.py").write_text("import numpy\n")
+    (tmp_path / "mine.py").write_text(PLAIN)
+    (found,) = collect(tmp_path, STEM, TASKS, one=True)
+    assert (found.name, found.source, found.file) == (tmp_path.name, PLAIN, "mine.py")
+    (tmp_path / "again.py").write_text(PLAIN)
+    (found,) = collect(tmp_path, STEM, TASKS, one=True)
+    assert found.source is None
+    assert "again.py, mine.py, plots.py, report.pdf" in found.problem
+
+
+def test_one_hand_in_of_papers_alone_is_a_hand_in(tmp_path):
+    (tmp_path / "report.pdf").write_bytes(b"%PDF-1.4")
+    (found,) = collect(tmp_path, STEM, TASKS, one=True)
+    assert "the submission holds report.pdf" in found.problem
+    (tmp_path / "report.pdf").unlink()
+    (found,) = collect(tmp_path, STEM, TASKS, one=True)
+    assert found.problem == "Nothing was handed in: there is no file."
