@@ -19,8 +19,8 @@ class History:
     """Events in the order of their coming, whoever asks and however late. About `room` of the frequent ones are kept.
 
     When there are more, the newest half stays whole. Of the older ones every k-th round stays, the same of all ranks, k
-    as small as will do; older Spans and Slots go. What stays is as it was told, and since Round and Served say what was spent and
-    sent *so far*, totals stay exact. All other events stay: there is one for each look, fault and end.
+    as small as will do; older Spans and Slots go. What stays is as it was told, and since Round and Served say what was
+    spent and sent *so far*, totals stay exact. All other events stay: there is one for each look, fault and end.
 
     What comes of a look is known later than what is told after it: so a place is kept for it, and nobody reads beyond a
     place that is not filled. A reader that keeps up (within half the room) sees every event once.

@@ -148,7 +148,7 @@ class ZeroBubble:
 
 @dataclass(frozen=True, repr=False)
 class PipeDream:
-    """One forward, one backward, never flushed: a step after each backward, and whole batches in place of micro-batches.
+    """One forward, one backward, never flushed: a step after each backward, with whole batches as micro-batches.
 
     Once full, nobody idles. The price: stage s of n works with weights that are n - s - 1 updates old, and keeps one
     version of them for each batch in flight (its stash), so that forward and backward of a batch see the same ones.

@@ -1,5 +1,6 @@
 """Laws of pipeline schedules, for any number of stages, micro-batches and chunks."""
 
+import itertools
 from collections import Counter
 
 import pytest
@@ -44,9 +45,10 @@ def test_prices_respect_every_need_and_no_rank_does_two_things_at_once(timetable
             assert slot.start >= ends[other, need].end + message * (other != rank)
     for rank, row in enumerate(timetable.rows):
         mine = [ends[rank, job] for job in row]
-        assert all(a.end <= b.start for a, b in zip(mine, mine[1:], strict=False))
+        assert all(a.end <= b.start for a, b in itertools.pairwise(mine))
     work = timetable.micros * timetable.chunks * (f + b + w)
-    assert priced.busy == [work] * timetable.ranks and priced.seconds >= work
+    assert priced.busy == [work] * timetable.ranks
+    assert priced.seconds >= work
 
 
 @given(timetables())
@@ -140,8 +142,9 @@ def test_a_timetable_that_waits_for_ever_is_refused_and_says_who_waits_for_what(
 
 def test_unequal_stages_are_priced_by_the_slowest():
     priced = price(one_f_one_b.plan(3, 10), [1, 4, 1], [1, 4, 1], 0)
-    assert priced.seconds >= 10 * 8 and priced.idle[1] < priced.idle[0]
-    with pytest.raises(ValueError, match="forward is .* one for every stage"):
+    assert priced.seconds >= 10 * 8
+    assert priced.idle[1] < priced.idle[0]
+    with pytest.raises(ValueError, match=r"forward is .* one for every stage"):
         price(one_f_one_b.plan(3, 10), [1, 2])
 
 
@@ -152,7 +155,8 @@ def test_the_diagram_shows_every_job_and_the_idle_share():
         "rank 0: F0 F1 .  .  B0 -- .  B1 --",
         "rank 1: .  F0 B0 -- F1 B1 -- .  .",
     ]
-    assert picture.svg().count("<rect") == 2 + 2 * 2 * 4 + 1 and 'aria-label="one_f_one_b' in picture.svg()
+    assert picture.svg().count("<rect") == 2 + 2 * 2 * 4 + 1
+    assert 'aria-label="one_f_one_b' in picture.svg()
     assert "F0'" in str(draw(interleaved(2).plan(2, 2)))
     with pytest.raises(ValueError, match="spans=True"):
         draw([])
