@@ -29,11 +29,12 @@ class Arena:
     """Hands out memory while the arrays of a network are laid out, layer by layer.
 
     The clock counts layers forward. The way back goes through the same moments in reverse order, so that two
-    gradients overlap in one order if they do in the other.
+    gradients overlap in one order if they do in the other. With share=False nothing is shared, and every gradient is
+    still there when the way back is at its end.
     """
 
-    def __init__(self, zeros):
-        self.zeros, self.clock, self.slots, self.memory = zeros, 0, [], None
+    def __init__(self, zeros, share=True):
+        self.zeros, self.share, self.clock, self.slots, self.memory = zeros, share, 0, [], None
 
     def kept(self, *shape, dtype=None):
         """An array of zeros for as long as the pass lives."""
@@ -51,7 +52,7 @@ class Arena:
         placed = []
         for slot in sorted(self.slots, key=lambda s: -s.size):
             slot.offset = 0
-            for other in sorted((o for o in placed if o.meets(slot)), key=lambda o: o.offset):
+            for other in sorted((o for o in placed if o.meets(slot) or not self.share), key=lambda o: o.offset):
                 if slot.offset + slot.size > other.offset:
                     slot.offset = max(slot.offset, other.offset + other.size)
             placed.append(slot)

@@ -10,6 +10,7 @@ by less may be decided otherwise, and a filter's gradient that is lost in roundi
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -40,11 +41,12 @@ def conv_forward(x, w, b, y, stride=1, relu=False):
 def conv_backward(x, w, dy, dx, dw, db, stride=1, padding=(0, 0), gate=False):
     """dw = sum over n,i,j of patch times dy;  db = sum of dy;  dx: each dy goes back along the weights it came through.
 
-    dx (None: not wanted) is the gradient of the input without its border; with `gate` it is kept only where the input
-    is positive (it came out of a ReLU).
+    dx is the gradient of the input without its border; with `gate` it is kept only where the input is positive (it came
+    out of a ReLU). dw and db, or dx, may be None: not wanted.
     """
-    dw[...] = np.tensordot(patches(x, w.shape[:2], stride), dy, ((0, 1, 2), (0, 1, 2)))
-    db[...] = dy.sum(axis=(0, 1, 2))
+    if dw is not None:
+        dw[...] = np.tensordot(patches(x, w.shape[:2], stride), dy, ((0, 1, 2), (0, 1, 2)))
+        db[...] = dy.sum(axis=(0, 1, 2))
     if dx is None:
         return
     bordered, (_, H, W, _) = np.zeros_like(x), dy.shape
@@ -80,6 +82,7 @@ class Conv2d(Layer):
     kernel: int | tuple[int, int] = 3
     stride: int = 1
     padding: int | tuple[int, int] | str = "valid"
+    defers: ClassVar = True
 
     def __post_init__(self):
         settle(self, channels=whole(self.channels, "channels", 1), stride=whole(self.stride, "stride", 1))
@@ -120,7 +123,7 @@ class Conv2d(Layer):
         ops.conv_forward(x, *p, y, self.stride)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
-        ops.conv_backward(x, p[0], dy, dx, *g, self.stride, self.border(None))
+        ops.conv_backward(x, p[0], dy, dx, *g or (None, None), self.stride, self.border(None))
 
 
 def check_image(layer, shape):

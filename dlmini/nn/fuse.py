@@ -7,6 +7,7 @@ to *gate*, and the one before it finds its gradient *masked*. Fusing changes spe
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class ConvStage(Layer):
     pool: bool = False
     gate: bool = False
     masked: bool = False
+    defers: ClassVar = True
 
     def parameters(self, shape):
         return self.conv.parameters(shape)
@@ -55,7 +57,7 @@ class ConvStage(Layer):
             dy = full
         elif self.relu and not self.masked:
             ops.relu_backward(y, dy, dy)
-        ops.conv_backward(x, p[0], dy, dx, *g, self.conv.stride, self.border(None), self.gate)
+        ops.conv_backward(x, p[0], dy, dx, *g or (None, None), self.conv.stride, self.border(None), self.gate)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class DenseStage(Layer):
     relu: bool = False
     gate: bool = False
     masked: bool = False
+    defers: ClassVar = True
 
     def parameters(self, shape):
         return self.dense.parameters(shape)
@@ -79,7 +82,7 @@ class DenseStage(Layer):
     def backward(self, ops, p, g, x, y, dy, dx, memo):
         if self.relu and not self.masked:
             ops.relu_backward(y, dy, dy)
-        ops.dense_backward(x, p[0], dy, dx, *g, self.gate)
+        ops.dense_backward(x, p[0], dy, dx, *g or (None, None), self.gate)
 
 
 def stages(layers):

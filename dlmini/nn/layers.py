@@ -6,6 +6,9 @@ A layer is a description that remembers nothing: parameters, activations and gra
     forward(ops, p, x, y, memo, mode)             y from x, parameters p; `memo` keeps what backward needs
     backward(ops, p, g, x, y, dy, dx, memo)       gradients g of the parameters, dx of the input (None: not wanted)
 
+A layer that `defers` may be asked for the two one after another: with g None, and later with dx None. Then dy, y and
+memo are as the first call has left them.
+
 `backward` may overwrite dy: nobody reads it afterwards.
 """
 
@@ -27,9 +30,13 @@ def dense_forward(x, w, b, y, relu=False):
 
 
 def dense_backward(x, w, dy, dx, dw, db, gate=False):
-    """dw = x^T dy;  db = sum of dy;  dx = dy w^T, kept only where x > 0 if `gate` (x came out of a ReLU)."""
-    np.dot(x.T, dy, out=dw)
-    np.sum(dy, axis=0, out=db)
+    """dw = x^T dy;  db = sum of dy;  dx = dy w^T, kept only where x > 0 if `gate` (x came out of a ReLU).
+
+    dw and db, or dx, may be None: not wanted.
+    """
+    if dw is not None:
+        np.dot(x.T, dy, out=dw)
+        np.sum(dy, axis=0, out=db)
     if dx is not None:
         np.dot(dy, w.T, out=dx)
         if gate:
@@ -70,6 +77,7 @@ def dropout_backward(dy, mask, dx):
 class Layer:
     """What most layers have in common: no parameters, no memory, nothing random, output shaped like the input."""
 
+    defers = False  # whether the gradients of its parameters can be asked for alone, and later than dx
     coins = 0  # how many streams of random numbers it, and what it holds, draws from while training
 
     def parameters(self, shape):
@@ -108,6 +116,7 @@ class Dense(Layer):
     """Every output sees every input: y = x w + b. Parameters: inputs * units + units."""
 
     units: int
+    defers: ClassVar = True
 
     def __post_init__(self):
         settle(self, units=whole(self.units, "units of Dense", 1))
@@ -127,7 +136,7 @@ class Dense(Layer):
         ops.dense_forward(x, *p, y)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
-        ops.dense_backward(x, p[0], dy, dx, *g)
+        ops.dense_backward(x, p[0], dy, dx, *g or (None, None))
 
 
 @dataclass(frozen=True)

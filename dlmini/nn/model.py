@@ -42,6 +42,8 @@ class Model:
     returns, and that its thread's next call finds warm. Who needs them beyond a call makes a `Pass(model)` of its own.
     """
 
+    above = 0  # layers that stand above these, where they are a part of a network (part.py)
+
     def __init__(self, layers, input, loss=None, *, dtype=np.float32, kernels=None, threads=1):
         self.layers, self.input = layers_of(layers), lengths(input, "input")
         self.loss = CrossEntropy() if loss is None else loss
@@ -80,7 +82,7 @@ class Model:
         """First weights, as the layers want them (`begin`): another seed, other random numbers."""
         w, seed = self.zeros(), whole(seed, "seed", 0)
         for i, (layer, arrays) in enumerate(zip(self.layers, self.views(w), strict=True)):
-            layer.begin(arrays, (seed, i))
+            layer.begin(arrays, (seed, self.above + i))
         return w
 
     def views(self, vector):
@@ -94,6 +96,13 @@ class Model:
                 start += prod(shape)
             found.append(tuple(arrays))
         return found
+
+    def part(self, a, b):
+        """Layers a to b - 1 as a network of their own, with its slice of the vector: a stage of a pipeline (part.py)."""
+        from dlmini.nn.part import Part
+
+        a = whole(a, "a", 0, len(self.layers) - 1, hint="the first layer of the part")
+        return Part(self, a, whole(b, "b", a + 1, len(self.layers), hint="the layer behind the part's last one"))
 
     def _check_vector(self, vector):
         array(vector, "the vector", "make it with model.initial() or model.zeros()")

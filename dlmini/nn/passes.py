@@ -26,11 +26,13 @@ class Pass:
     """Runs the layers of `model` on a batch. What `forward` leaves is there until the next one: `backward` reads it.
 
     A batch that fits is used where it lies, so leave it alone until then. With `inputs` the way back ends with the
-    gradient of the batch itself.
+    gradient of the batch itself. With `defer` it may be gone in two ways, `backward_inputs` and later
+    `backward_weights`: every gradient on the way is kept in between.
     """
 
-    def __init__(self, model, inputs=False):
-        self.model, self.tape, self.known, self.ops, self.inputs = model, None, {}, functions(model), inputs
+    def __init__(self, model, inputs=False, defer=False):
+        self.model, self.tape, self.known, self.ops = model, None, {}, functions(model)
+        self.inputs, self.defer = inputs, defer
         if model.kernels == "numba":
             from dlmini.nn.fuse import stages
             from dlmini.nn.kernels.memory import buffer
@@ -44,7 +46,7 @@ class Pass:
 
     def lay_out(self, images):
         """Memory for batches of up to so many images."""
-        self.arena = arena = Arena(self.zeros)
+        self.arena = arena = Arena(self.zeros, share=not self.defer)
         self.tape = tape = Tape(self.stages, self.model.input, images, arena)
         self.border, shape = tape.borders[0], tape.shapes[0]
         self.places = (
@@ -88,6 +90,17 @@ class Pass:
             self.slope[...] = slope
         self.tape.backward(self.ops, self.views("w", w), self.views("grad", grad), self.slope, self.input_slope)
         return self.input_slope
+
+    def backward_inputs(self, w, grad, slope=None):
+        """Go back to the batch's gradient alone. Of `grad` only what cannot wait is written (see Layer.defers)."""
+        if slope is not None:
+            self.slope[...] = slope
+        self.tape.backward_inputs(self.ops, self.views("w", w), self.views("grad", grad), self.slope, self.input_slope)
+        return self.input_slope
+
+    def backward_weights(self, w, grad):
+        """What `backward_inputs` has left of the gradient."""
+        self.tape.backward_weights(self.ops, self.views("w", w), self.views("grad", grad), len(self.slope))
 
     def loss_and_grad(self, w, x, y, grad, mode, images):
         """The batch's share of a mean loss over `images` images, and its gradient."""

@@ -82,6 +82,21 @@ class Tape:
             x, y, dy, dx, memo = step
             layer.backward(ops, p, g, x, y, dy, dx, memo)
 
+    def backward_inputs(self, ops, parts, slopes, dy, dx):
+        """The same without the gradients of parameters that can wait (`defers`): those are for `backward_weights`."""
+        steps = self.begin(len(dy))
+        steps[-1][DY], steps[0][DX] = dy, dx
+        for layer, p, g, step in zip(*map(reversed, (self.layers, parts, slopes, steps)), strict=True):
+            x, y, dy, dx, memo = step
+            if not layer.defers or dx is not None:
+                layer.backward(ops, p, None if layer.defers else g, x, y, dy, dx, memo)
+
+    def backward_weights(self, ops, parts, slopes, images):
+        """What `backward_inputs` has left; it must be the last that was done with these arrays."""
+        for layer, p, g, (x, y, dy, _, memo) in zip(self.layers, parts, slopes, self.begin(images), strict=True):
+            if layer.defers:
+                layer.backward(ops, p, g, x, y, dy, None, memo)
+
 
 def bordered(shape, border):
     """The shape of an image together with its border."""

@@ -109,16 +109,17 @@ def forward_pool(x, w, bias, y, which):
 
 
 def backward(x, w, dy, dx, dw, db, stride=1, padding=(0, 0), gate=None):
-    """dw, db and, unless it is None, dx, kept only where `gate` is positive."""
+    """dw, db and dx, unless they are None; dx is kept only where `gate` is positive."""
     (N, H, W, Co), (KH, KW, Ci, _), sums = dy.shape, w.shape, scratch("sums", padded(dy.shape[3]))
-    dw[...] = 0
-    sums[...] = 0
     side = address(scratch("side", SIDE))
-    _weights(
-        table(), side, address(x), *pitches(x), address(dy), *pitches(dy), address(dw), address(sums),
-        N, H, W, Ci, Co, KH, KW, stride, STRIPE,
-    )  # fmt: skip
-    db[...] = sums[:Co]
+    if dw is not None:
+        dw[...] = 0
+        sums[...] = 0
+        _weights(
+            table(), side, address(x), *pitches(x), address(dy), *pitches(dy), address(dw), address(sums),
+            N, H, W, Ci, Co, KH, KW, stride, STRIPE,
+        )  # fmt: skip
+        db[...] = sums[:Co]
     if dx is None:
         return
     weights, (_, Hx, Wx, _), (ph, pw) = scratch("turned weights", KH * KW * padded(Ci) * Co), dx.shape, padding

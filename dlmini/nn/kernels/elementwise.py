@@ -54,8 +54,9 @@ def dense_forward(x, w, b, y, relu=False):
 
 
 def dense_backward(x, w, dy, dx, dw, db, gate=False):
-    np.dot(x.T, dy, out=dw)
-    _column_sums(dy, db)
+    if dw is not None:
+        np.dot(x.T, dy, out=dw)
+        _column_sums(dy, db)
     if dx is not None:
         np.dot(dy, w.T, out=dx)
         if gate:

@@ -116,22 +116,26 @@ def _forward(
 
 
 @kernel(inline=True)
-def _products(table, points, tiles, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co):
-    """At each point: dU += V^T M, and then, if the input's gradient is wanted, V = M U^T."""
+def _products(table, points, tiles, weighed, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co):
+    """At each point: if `weighed`, dU += V^T M, and then, if the input's gradient is wanted, V = M U^T."""
     for xi in range(points):
         at_v, at_m, to, at_u = V + 4 * xi * v_xi, M + 4 * xi * m_xi, dU + 4 * xi * Ci * Co, U + 4 * xi * Ci * Co
-        run(table, MULTIPLY, table, Ci, Co, ADD, 0, to, Co, at_v, 1, Ci, 0, at_m, Co, 0, tiles, 1, 0)
+        if weighed:
+            run(table, MULTIPLY, table, Ci, Co, ADD, 0, to, Co, at_v, 1, Ci, 0, at_m, Co, 0, tiles, 1, 0)
         if wanted:
             run(table, MULTIPLY, table, tiles, Ci, STORE, 0, at_v, Ci, at_m, Co, 1, 0, at_u, 0, 0, Co, 1, 0)
 
 
 @kernel
 def _backward(
-    table, r, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, U, dU, db, wanted, work, rows, columns, group,
+    table, r, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, U, dU, db, weighed, wanted, work, rows, columns, group,
     dx, dx_n, dx_h, gated, gate, g_n, g_h, N, H, W, Hx, Wx, ph, pw, Ci, Co, V, M, edge, block, v_xi, m_xi,
     marks, map_n, map_h, seen,
 ):  # fmt: skip
-    """All gradients at once. The input's is added up tile by tile in bordered work images, whose interiors are kept."""
+    """Gradients of the filter (`weighed`) and of the input (`wanted`), or one of them.
+
+    The input's is added up tile by tile in bordered work images, whose interiors are kept.
+    """
     n, down, across = r + OUTPUTS - 1, (H + OUTPUTS - 1) // OUTPUTS, (W + OUTPUTS - 1) // OUTPUTS
     for n0 in range(0, N, group):
         images = min(group, N - n0)
@@ -141,15 +145,16 @@ def _backward(
             for t in range(tiles):
                 image, i, j = _place(first + t, down, across)
                 at_x, to = x + 4 * ((n0 + image) * x_n + i * x_h + j * x_w), V + 4 * t * Ci
-                _gather(table, INPUT_R + r, n, at_x, x_h, x_w, H - i + r - 1, W - j + r - 1, Ci, edge, to, v_xi)
+                if weighed:
+                    _gather(table, INPUT_R + r, n, at_x, x_h, x_w, H - i + r - 1, W - j + r - 1, Ci, edge, to, v_xi)
                 at_d, to = dy + 4 * ((n0 + image) * d_n + i * d_h + j * d_w), M + 4 * t * Co
                 if wanted and j == 0:
                     inner = marks + image * map_n + (i + r - 1) * map_h + r - 1
                     run(table, MARK, min(OUTPUTS, H - i), W, Co, at_d, d_h, d_w, inner, map_h)
                 _gather(table, GRADIENT_R + r, OUTPUTS, at_d, d_h, d_w, H - i, W - j, Co, edge, to, m_xi)
-            for c in range(0, Co, 8):
+            for c in range(0, Co * weighed, 8):
                 run(table, SUMS, 1, tiles, M + 4 * ((n * ONE + ONE) * m_xi + c), 0, Co, db + 4 * c)
-            _products(table, n * n, tiles, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co)
+            _products(table, n * n, tiles, weighed, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co)
             for t in range(tiles * wanted):
                 image, i, j = _place(first + t, down, across)
                 to = work + 4 * ((image * rows + i) * columns + j) * Ci
@@ -203,7 +208,8 @@ def forward(x, w, bias, y, mode, which=None):
 
 def backward(x, w, dy, dx, dw, db, padding=(0, 0), gate=None):
     """Twin of direct.backward."""
-    (r, _, Ci, Co), (N, H, W, _), wanted = w.shape, dy.shape, dx is not None
+    (r, _, Ci, Co), (N, H, W, _), weighed, wanted = w.shape, dy.shape, dw is not None, dx is not None
+    db = db if weighed else scratch("no sums", Co)
     dU, U = scratch("dU", tile(r) ** 2, Ci, Co), filters(turn(w)) if wanted else w
     down, across = -(-H // OUTPUTS), -(-W // OUTPUTS)
     rows, columns = down * OUTPUTS + r - 1, across * OUTPUTS + r - 1
@@ -214,10 +220,11 @@ def backward(x, w, dy, dx, dw, db, padding=(0, 0), gate=None):
     db[...] = 0
     _backward(
         table(), r, address(x), *pitches(x), address(dy), *pitches(dy), address(U), address(dU), address(db),
-        int(wanted), address(work), rows, columns, group, address(to), *pitches(to)[:2],
+        int(weighed), int(wanted), address(work), rows, columns, group, address(to), *pitches(to)[:2],
         int(gate is not None), address(through), *pitches(through)[:2],
         N, H, W, *to.shape[1:3], *padding, Ci, Co, *_space(r, Ci, Co),
         *_backward_maps(r, H, W, group),
     )  # fmt: skip
-    filter_gradient(dU, FILTERS[r], dw)
-    clear_rounding(dU, dw)
+    if weighed:
+        filter_gradient(dU, FILTERS[r], dw)
+        clear_rounding(dU, dw)
