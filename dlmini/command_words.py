@@ -68,7 +68,8 @@ def read_sync(text: str):
 
 
 def read_topology(text: str):
-    inside = {"allreduce": SCHEDULES, "low_rank": SCHEDULES, "choco": COMPRESS, "server": COMPRESS}
+    briefly = dict.fromkeys(("choco", "server", "star"), COMPRESS)
+    inside = {"allreduce": SCHEDULES, "low_rank": SCHEDULES, **briefly}
     return read("topology", text, TOPOLOGY, inside.get(text.partition(":")[0].replace("-", "_")))
 
 

@@ -337,7 +337,7 @@ ROWS = {
     "Downpour": {"fetch": whole(4), "push": whole(1, most=1), "warm_start": whole(0, least=0)},
     "AllReduce": SCHEDULE,
     "ParameterServer": {"servers": whole(1), "quorum": whole(2, also=NONE), "back": compressor(also=NONE)},
-    "Star": {},
+    "Star": {"back": compressor(also=NONE)},
     "Gossip": {"graph": GRAPH, "what": only("updates")},
     "Own": {"K": only([[1.0]], (print,)), "period": whole(1, most=1)},
     "PushSum": {"graph": GRAPH},

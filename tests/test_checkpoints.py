@@ -5,10 +5,10 @@ import pytest
 
 from dlmini import SGD, Adam, Momentum, Nesterov, Processes, Recipe, Simulated, train
 from dlmini.checkpoints import newest
-from dlmini.compression import DGC, QSGD, TopK
+from dlmini.compression import DGC, QSGD, Int8, TopK
 from dlmini.outcome import Outcome
 from dlmini.sync import Asynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
-from dlmini.topology import AllReduce, Gossip, ParameterServer
+from dlmini.topology import AllReduce, Gossip, ParameterServer, Star
 
 CASES = {
     "momentum": {"optimizer": Momentum(0.05)},
@@ -22,6 +22,8 @@ CASES = {
     "servers": {"topology": ParameterServer(2), "optimizer": Momentum(0.05)},
     "a quorum that leaves some": {"topology": ParameterServer(2, quorum=2), "sync": StaleSynchronous(2)},
     "a compressed way back": {"topology": ParameterServer(2, back=TopK(0.3))},
+    "a compressed mean back": {"topology": Star(back=QSGD(bits=4)), "compression": Int8(), "optimizer": Adam(0.01)},
+    "a mean back with memory": {"topology": Star(back=TopK(0.1)), "compression": TopK(0.1)},
 }
 WITHOUT_ORDER = {
     "asynchronous": {"topology": ParameterServer(2), "sync": Asynchronous(True), "optimizer": Momentum(0.02)},

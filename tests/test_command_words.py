@@ -6,7 +6,7 @@ from dlmini.comm.schedules import Hierarchical, ring
 from dlmini.command_words import read_compression, read_sync, read_topology
 from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
 from dlmini.sync import Asynchronous, BulkSynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
-from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer
+from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer, Star
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,8 @@ from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer
         (read_topology, "allreduce:hierarchical(4)", AllReduce(Hierarchical(4))),
         (read_topology, "choco:topk(0.1),ring,gamma=0.3", Choco(TopK(0.1), "ring", gamma=0.3)),
         (read_topology, "server:2,back=qsgd(bits=4,bucket=64)", ParameterServer(2, back=QSGD(bits=4, bucket=64))),
+        (read_topology, "star:int8", Star(back=Int8())),
+        (read_topology, "star:back=deflate(int8)", Star(back=Deflate(Int8()))),
         (read_topology, "low-rank:4", LowRank(4)),
         (read_sync, "downpour:4,push=2", Downpour(4, 2)),
         (read_sync, "partly:8", PartlySynchronous(8)),

@@ -19,6 +19,7 @@ SYNCS = tried("sync")
 TOPOLOGIES = [
     *tried("topology"),
     with_whom.ParameterServer(back=how_briefly.TopK(0.5)),
+    with_whom.Star(back=how_briefly.Int8()),
     with_whom.Choco(how_briefly.TopK(0.3)),
 ]
 COMPRESSORS = tried("compression")

@@ -4,42 +4,99 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.topology.graphs import complete
+from dlmini.checks import piece
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
 PUSH, FETCH = 1, 2
+BACK = 13  # the purpose of a coin for the way back
 
 
 @dataclass(frozen=True)
 class Star(Topology):
-    """Everybody sends a packet to worker 0, who adds them in the order of ranks, steps, and sends the new weights.
+    """Everybody sends a packet to worker 0, who adds them in the order of ranks. What comes back is up to `back`:
 
-        w = start - outer(1/P sum_j packet_j)              outer lives on worker 0
-    As ParameterServer(1) with a full quorum, to the bit, but without a machine that only serves. Cost: 2 messages per
-    worker, but all pass the port of worker 0, in and then out: 2 (P - 1) S beta for S bytes, where a ring takes
-    2 (P - 1)/P S beta. Weights travel back whole, whatever the compression: then (P - 1) (packet + S) beta.
-    The cluster of six classroom computers in the course's first source works so.
+        None         the new weights, whole:     w = start - outer(1/P sum_j packet_j)      outer lives on worker 0
+        a compressor the mean, compressed:       w = start - outer(C(1/P sum_j packet_j))   on everybody, to the bit
+    The first is ParameterServer(1) with a full quorum, to the bit, without a machine that only serves. In the second
+    worker 0 too steps on what the others decode; what it left unsaid it adds to the next mean, where the recipe's
+    workers do so with theirs. Cost: 2 messages per worker, but all pass the port of worker 0, in and then out:
+    (P - 1) (packet + S) beta for S bytes of weights, or (P - 1) (packet + packet) beta, where a ring takes
+    2 (P - 1)/P S beta. The six classroom computers of Krivosheev, Kuznetsov and Spitsyn work the second way.
     """
 
     word = "star"
+    back: object = None
+
+    def __post_init__(self):
+        if self.back is not None:
+            piece(self.back, "back", ("fit", "remembers"), "a compressor for the way back, such as Int8(), or None")
+        if self.back is not None and self.back.remembers:
+            raise ValueError(f"back={self.back!r} remembers by itself, but worker 0 does so already; use another")
+
+    def shares(self, size: int) -> list[float]:
+        """With which weight each worker's packet counts."""
+        return [1 / size] * size
 
     def matrix(self, size: int, t: int) -> np.ndarray:
-        return complete(size)
+        return np.tile(self.shares(size), (size, 1))
+
+    def start(self, comm, w, recipe, shapes):
+        return self if self.back is None else MeanBack(self, comm.rank, w.size, recipe, shapes)
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
-        if comm.rank == 0:
-            return self._serve(comm, turn, outer)
-        comm.send(0, turn.packet, PUSH)
-        turn.w[:] = comm.recv(0, FETCH)
-        return turn.w
-
-    def _serve(self, comm, turn: Turn, outer) -> np.ndarray:
-        turn.mixed[:] = 0
-        for rank in range(comm.size):
-            packet = comm.recv(rank, PUSH) if rank else turn.packet
-            packet.add_to(turn.mixed, 1 / comm.size)
+        """Weights come back."""
+        if comm.rank:
+            comm.send(0, turn.packet, PUSH)
+            turn.w[:] = comm.recv(0, FETCH)
+            return turn.w
+        self.gather(comm, turn)
         w = turn.step(outer)
         for rank in range(1, comm.size):
             comm.send(rank, w, FETCH)
         return w
+
+    def gather(self, comm, turn: Turn) -> None:
+        """On worker 0: what all say, mixed."""
+        turn.mixed[:] = 0
+        for rank, share in enumerate(self.shares(comm.size)):
+            packet = comm.recv(rank, PUSH) if rank else turn.packet
+            packet.add_to(turn.mixed, share)
+
+
+class MeanBack:
+    """One worker where the mean comes back. Worker 0 remembers what it has not said of it yet."""
+
+    def __init__(self, star: Star, rank: int, size: int, recipe, shapes):
+        self.star, self.seed, self.codec = star, recipe.seed, star.back.fit(shapes)
+        wanted = star.back.wants_feedback if recipe.feedback is None else recipe.feedback
+        self.unsaid = np.zeros(size if wanted and rank == 0 else 0, np.float32)
+
+    def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
+        if comm.rank:
+            comm.send(0, turn.packet, PUSH)
+            packet = comm.recv(0, FETCH)
+        else:
+            self.star.gather(comm, turn)
+            packet = self.say(comm, turn)
+            for rank in range(1, comm.size):
+                comm.send(rank, packet, FETCH)
+        turn.mixed[:] = 0
+        packet.add_to(turn.mixed)
+        return turn.step(outer)
+
+    def say(self, comm, turn: Turn):
+        """The mean as a packet."""
+        coin = np.random.default_rng([self.seed, comm.rank, turn.t, BACK])
+        if not self.unsaid.size:
+            return comm.compute("encode", self.codec.encode, turn.mixed, coin)
+        self.unsaid += turn.mixed
+        packet = comm.compute("encode", self.codec.encode, self.unsaid, coin)
+        packet.add_to(self.unsaid, -1.0)
+        return packet
+
+    def memory(self) -> dict:
+        return {"unsaid": self.unsaid.copy()}
+
+    def restore(self, memory: dict) -> None:
+        self.unsaid[:] = memory["unsaid"]
