@@ -1,5 +1,6 @@
 """The worker's life: the first file to read. Every method of the course is this loop with other pieces."""
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -19,27 +20,35 @@ def program(comm, task, recipe, before=None):
 def work(comm, task, recipe, before=None):
     """One worker's whole life."""
     sync, compression, workers = recipe.sync, recipe.compression, recipe.workers(comm.size)
-    inner, outer = (optimizer.start(task.size) for optimizer in recipe.optimizers())
+    inner, outer = recipe.steppers(task.size, comm.rank, workers)
     codec, w = compression.fit(task.shapes).start(task.size, workers), task.initial(recipe.seed)
     topology = recipe.topology.start(comm, w, recipe, task.shapes)
-    grad, start, update, unsaid, late, mixed = (np.zeros_like(w) for _ in range(6))
+    grad = topology.grad if recipe.overlaps else np.zeros_like(w)
+    learn = partial(task.loss_and_grad, ready=topology.ready) if recipe.overlaps else task.loss_and_grad
+    start, update, unsaid, late, mixed = rooms(recipe, w, grad)
     memory = {"w": w, "unsaid": unsaid, "late": late, "inner": inner, "outer": outer, "codec": codec, "talk": topology}
     first = recalled(memory, before, sync.joins(comm.rank))
     batches = task.batches(comm.rank, workers, recipe.seed, recipe.steps(sync.joins(comm.rank), first))
     for t in range(first, recipe.rounds):
-        start[:], update[:] = w, unsaid
+        if sync.local:
+            start[:], update[:] = w, unsaid
         if sync.late:  # the step that was taken after the last exchange is said in this one
             w -= late
             update += late
         for i, batch in enumerate(islice(batches, sync.period(t))):  # 1. learn alone
-            loss = comm.compute("gradient", task.loss_and_grad, w, batch, grad, flops=task.flops)
-            step = inner(grad, w)
+            loss = comm.compute("gradient", learn, w, batch, grad, flops=task.flops)
             if sync.late and i == sync.period(t) - 1:
-                late[:] = step
-            else:
+                late[:] = inner(grad, w)
+            elif sync.local:
+                step = inner(grad, w)
                 w -= step
                 update += step
-        packet = comm.compute("encode", codec.encode, update, recipe.coin(comm.rank, t))  # 2. say it briefly
+            elif not recipe.overlaps:  # the update is the gradient itself
+                update += unsaid
+        if recipe.overlaps:
+            packet = topology  # which has said everything while it was learned
+        else:
+            packet = comm.compute("encode", codec.encode, update, recipe.coin(comm.rank, t))  # 2. say it briefly
         if recipe.remembers_unsaid:
             unsaid[:] = update
             packet.add_to(unsaid, -1.0)  # what compression kept back
@@ -50,6 +59,17 @@ def work(comm, task, recipe, before=None):
         if recipe.checkpoints_after(t):
             comm.emit(Checkpoint(t, arrays(memory)))
     return w - late if sync.late else w
+
+
+def rooms(recipe, w, grad):
+    """(start, update, unsaid, late, mixed): vectors where the recipe uses them, elsewhere a single zero.
+
+    Who does not step alone says its gradient, and its weights stay where the round began.
+    """
+    local, zero = recipe.sync.local, np.zeros((), w.dtype)
+    used = local, local, recipe.remembers_unsaid, recipe.sync.late, recipe.topology.mixes
+    start, update, *others = (np.zeros_like(w) if use else zero for use in used)
+    return (start, update, *others) if local else (w, grad, *others)
 
 
 def serve(comm, task, recipe, before=None):

@@ -55,6 +55,16 @@ class Recipe:
             return self.optimizer, self.outer or SGD(1.0)
         return SGD(1.0), self.optimizer
 
+    def steppers(self, size: int, rank: int, workers: int) -> tuple:
+        """(inner, outer) with memory for as many of `size` numbers as each steps on, on this worker."""
+        inner, outer = self.optimizers()
+        return inner.start(size if self.sync.local else 0), outer.start(self.topology.stepped(size, rank, workers))
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the topology takes the gradient as it is computed: not if it changes before it is said."""
+        return self.topology.overlaps and not self.sync.local and isinstance(self.compression, None_)
+
     @property
     def remembers_unsaid(self) -> bool:
         """Whether the loop keeps what was not said: not where a codec does so itself."""

@@ -90,15 +90,16 @@ class Classify:
         epochs = real(epochs, "epochs", above=0, most=1e6)
         return max(1, round(epochs * len(self.train) / (workers * self.batch)))
 
-    def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray) -> float:
-        loss = self.model.loss_and_grad(w, batch.x, batch.y, grad, batch.key)
+    def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray, ready=None) -> float:
+        """ready(low, share): told on the way back when grad[low:] is final (Model.loss_and_grad)."""
+        loss = self.model.loss_and_grad(w, batch.x, batch.y, grad, batch.key, ready)
         if not np.isfinite(loss):
             raise FloatingPointError(f"worker {batch.key[1]}: the loss became {loss}; {self.culprit(grad)}")
         return loss
 
     def culprit(self, grad: np.ndarray) -> str:
         """Which layer's gradient broke first, and what to do."""
-        for i in reversed(range(len(self.model.layers))):
+        for i in reversed(range(len(self.model.layers) if isinstance(grad, np.ndarray) else 0)):
             if not all(np.isfinite(part).all() for part in self.model.views(grad)[i]):
                 return f"the gradient of layer {i}, {self.model.layers[i]!r}, is not finite: lower the learning rate"
         return "lower the learning rate"

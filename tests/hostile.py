@@ -335,7 +335,7 @@ ROWS = {
     "StaleSynchronous": {"bound": whole(3, least=0, also=(math.inf,))},
     "PartlySynchronous": {"most": whole(4)},
     "Downpour": {"fetch": whole(4), "push": whole(1, most=1), "warm_start": whole(0, least=0)},
-    "AllReduce": SCHEDULE,
+    "AllReduce": {**SCHEDULE, "bucket": whole(100, also=NONE)},
     "ParameterServer": {"servers": whole(1), "quorum": whole(2, also=NONE), "back": compressor(also=NONE)},
     "Star": {"back": compressor(also=NONE)},
     "Gossip": {"graph": GRAPH, "what": only("updates")},

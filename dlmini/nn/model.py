@@ -9,6 +9,7 @@ The vector is what optimisers step on and what machines exchange; layers only ev
 """
 
 import threading
+from functools import cached_property
 from itertools import accumulate
 from math import prod
 from pathlib import Path
@@ -87,7 +88,8 @@ class Model:
 
     def views(self, vector):
         """The parameters of each layer as views of one flat vector; () for a layer that has none."""
-        self._check_vector(vector)
+        if not hasattr(vector, "folded"):  # of a folded gradient only a part exists at a time (topology/buckets.py)
+            self._check_vector(vector)
         found, start = [], 0
         for part in self.parts:
             arrays = []
@@ -137,16 +139,18 @@ class Model:
         one_blas_thread()
         return Team([Pass(self) for _ in range(self.threads)])
 
-    def loss_and_grad(self, w, x, y, grad, key=None):
+    def loss_and_grad(self, w, x, y, grad, key=None, ready=None):
         """The mean loss of a batch; its gradient is written into `grad`.
 
         key: whole numbers such as (seed, rank, step) that seed Dropout; needed only by models that have it.
+        ready(low, share): told during the way back whenever grad[low:] is final, and which share of the work is done;
+        gradients are filled from the end. What others do with them may overlap with the rest.
         """
         self._check_batch(x, y)
         if key is None and self.coins:
             raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
         team = self._team()
-        loss = team.loss_and_grad(w, x, y, grad, key)
+        loss = team.loss_and_grad(w, x, y, grad, key, ready)
         self._idle.teams.append(team)
         if not np.isfinite(loss) and not np.isfinite(x).all():
             bad = np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
@@ -168,6 +172,20 @@ class Model:
         loss = self.loss(functions(self), scores, y, np.empty_like(scores), len(x))
         right, asked = self.loss.hits(scores, y)
         return {"loss": loss, "accuracy": right / asked if asked else float("nan")}
+
+    @cached_property
+    def milestones(self):
+        """By the number of a layer's first array: (low, share) when its gradient is there, as `ready` is told.
+
+        low: where it begins in the vector. Of a gradient's work the way forward is a third, the way back two.
+        """
+        flops = [layer.flops(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
+        found, number, low = {}, 0, 0
+        for i, part in enumerate(self.parts):
+            if part:
+                found[number] = low, (1 + 2 * sum(flops[i:]) / max(1, sum(flops))) / 3
+            number, low = number + len(part), low + sum(map(prod, part))
+        return found
 
     @property
     def flops(self):

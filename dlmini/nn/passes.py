@@ -81,14 +81,16 @@ class Pass:
         self.tape.forward(self.ops, self.views("w", w), self.load(x, place), scores, mode or Predicting())
         return scores
 
-    def backward(self, w, grad, slope=None):
+    def backward(self, w, grad, slope=None, ready=None):
         """Go back from the gradient of the scores to the gradient of every parameter; returns the batch's, if wanted.
 
         slope: the gradient of the scores; by default what the loss has written into `self.slope`.
+        ready(low, share): told whenever grad[low:] is final, with the share of the whole work that is done.
         """
         if slope is not None:
             self.slope[...] = slope
-        self.tape.backward(self.ops, self.views("w", w), self.views("grad", grad), self.slope, self.input_slope)
+        views = self.views("w", w), self.views("grad", grad)
+        self.tape.backward(self.ops, *views, self.slope, self.input_slope, ready and self.teller(ready))
         return self.input_slope
 
     def backward_inputs(self, w, grad, slope=None):
@@ -102,9 +104,18 @@ class Pass:
         """What `backward_inputs` has left of the gradient."""
         self.tape.backward_weights(self.ops, self.views("w", w), self.views("grad", grad), len(self.slope))
 
-    def loss_and_grad(self, w, x, y, grad, mode, images):
+    def teller(self, ready):
+        marks, cuts = self.model.milestones, self.tape.cuts
+
+        def done(i):
+            if cuts[i][0] < cuts[i][1]:
+                ready(*marks[cuts[i][0]])
+
+        return done
+
+    def loss_and_grad(self, w, x, y, grad, mode, images, ready=None):
         """The batch's share of a mean loss over `images` images, and its gradient."""
         scores = self.forward(w, x, mode)
         loss = self.model.loss(self.ops, scores, y, self.slope, images)
-        self.backward(w, grad)
+        self.backward(w, grad, ready=ready)
         return loss

@@ -74,13 +74,18 @@ class Tape:
         for layer, p, step in zip(self.layers, parts, steps, strict=True):
             layer.forward(ops, p, step[X], step[Y], step[MEMO], mode)
 
-    def backward(self, ops, parts, slopes, dy, dx):
-        """From the gradient of y, which may be overwritten, to those of the parameters and, unless None, of x."""
+    def backward(self, ops, parts, slopes, dy, dx, done=None):
+        """From the gradient of y, which may be overwritten, to those of the parameters and, unless None, of x.
+
+        done(i) is told when the gradients of layer i's parameters are written.
+        """
         steps = self.begin(len(dy))
         steps[-1][DY], steps[0][DX] = dy, dx
-        for layer, p, g, step in zip(*map(reversed, (self.layers, parts, slopes, steps)), strict=True):
-            x, y, dy, dx, memo = step
-            layer.backward(ops, p, g, x, y, dy, dx, memo)
+        for i in reversed(range(len(self.layers))):
+            x, y, dy, dx, memo = steps[i]
+            self.layers[i].backward(ops, parts[i], slopes[i], x, y, dy, dx, memo)
+            if done is not None:
+                done(i)
 
     def backward_inputs(self, ops, parts, slopes, dy, dx):
         """The same without the gradients of parameters that can wait (`defers`): those are for `backward_weights`."""

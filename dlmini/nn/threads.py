@@ -30,9 +30,9 @@ class Team:
         self.grads = [passes[0].model.zeros() for _ in passes[1:]]
         self.pool = ThreadPoolExecutor(len(self.grads)) if self.grads else None
 
-    def loss_and_grad(self, w, x, y, grad, key):
+    def loss_and_grad(self, w, x, y, grad, key, ready=None):
         if self.pool is None or len(x) < len(self.passes):
-            return self.passes[0].loss_and_grad(w, x, y, grad, Training(key), len(x))
+            return self.passes[0].loss_and_grad(w, x, y, grad, Training(key), len(x), ready)
         cuts = np.linspace(0, len(x), len(self.passes) + 1).astype(int)
         shares = [slice(a, b) for a, b in pairwise(cuts)]
         keys = [key if key is None else (*key, i) for i in range(len(shares))]
@@ -44,4 +44,6 @@ class Team:
         for other, part in zip(others, self.grads, strict=True):
             loss += other.result()
             grad += part
+        if ready is not None:  # no part of the sum is final before
+            ready(0, 1.0)
         return loss

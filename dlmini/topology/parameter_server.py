@@ -36,6 +36,7 @@ class ParameterServer(Topology):
     quorum: int | None = None
     back: object = None
     survives: ClassVar[bool] = True
+    mixes: ClassVar[bool] = False
 
     def __post_init__(self):
         settle(self, servers=whole(self.servers, "servers", 1))
@@ -54,6 +55,10 @@ class ParameterServer(Topology):
     def matrix(self, size: int, t: int) -> np.ndarray:
         """Workers only: with a full quorum everybody hears everybody."""
         return complete(size)
+
+    def stepped(self, size: int, rank: int, workers: int) -> int:
+        """The servers step."""
+        return 0
 
     def shards(self, length: int) -> list[tuple[int, int]]:
         """The part of the vector that each server keeps, as [low, high)."""

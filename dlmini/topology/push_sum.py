@@ -64,8 +64,9 @@ class Mass:
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         turn.mixed[:] = 0
         turn.packet.add_to(turn.mixed)
+        self.room[:-1] = turn.start  # which may be the same memory as the weights that step
         z = turn.step(outer)
-        self.held[:-1] += np.subtract(z, turn.start, out=turn.mixed)
+        self.held[:-1] += np.subtract(z, self.room[:-1], out=turn.mixed)
         self.room[:] = 0
         for held, share in heard(comm, self.topology.matrix(comm.size, turn.t), self.held):
             Dense(held).add_to(self.room, share)

@@ -44,6 +44,9 @@ class Star(Topology):
     def start(self, comm, w, recipe, shapes):
         return self if self.back is None else MeanBack(self, comm.rank, w.size, recipe, shapes)
 
+    def stepped(self, size: int, rank: int, workers: int) -> int:
+        return 0 if rank else size
+
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         """Weights come back."""
         if comm.rank:

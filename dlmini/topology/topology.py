@@ -16,6 +16,8 @@ class Topology:
     owns_codec  it compresses by itself, because arithmetic and talk are interleaved: no other compression is used
     sends       "packets", or "weights" if these travel whole, however the update was compressed
     survives    whether others can go on without a worker that has died (with servers: if nobody waits for everybody)
+    mixes       whether a worker needs room for a mixture of what was said
+    overlaps    it takes the gradient while that is computed, if nothing else is done with it before (buckets.py)
     """
 
     servers: int = 0
@@ -23,6 +25,8 @@ class Topology:
     owns_codec: ClassVar[bool] = False
     sends: str = "packets"
     survives: ClassVar[bool] = False
+    mixes: ClassVar[bool] = True
+    overlaps: bool = False
 
     def start(self, comm, w: np.ndarray, recipe, shapes):
         """What exchanges for one worker, all its life. A topology that remembers nothing does it itself.
@@ -30,6 +34,10 @@ class Topology:
         w: the weights that all begin with, which may be replaced in place; shapes: the arrays that w is made of.
         """
         return self
+
+    def stepped(self, size: int, rank: int, workers: int) -> int:
+        """On how many of `size` numbers this worker's outer optimiser steps, and so must remember."""
+        return size
 
     def doubts(self, size: int) -> str:
         """Why these workers may not learn as hoped, as a sentence; empty if there is no reason to worry."""

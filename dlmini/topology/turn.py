@@ -8,7 +8,7 @@ import numpy as np
 class Turn(NamedTuple):
     """One worker's round t, seen by a topology.
 
-    start    the weights that the round began with
+    start    the weights that the round began with; w itself, where nobody steps alone
     w        the worker's own weights now; the exchange leaves the new ones here
     packet   what the worker says
     mixed    room for the mixture of what was said
@@ -24,6 +24,7 @@ class Turn(NamedTuple):
 
     def step(self, outer) -> np.ndarray:
         """w = start - outer(mixed)."""
-        self.w[:] = self.start
+        if self.w is not self.start:
+            self.w[:] = self.start
         outer.apply(self.w, self.mixed)
         return self.w

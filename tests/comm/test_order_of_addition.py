@@ -1,5 +1,7 @@
 """In which order numbers are added: by some schedules everywhere alike, by others according to a number's place."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from examples import examples
@@ -22,7 +24,7 @@ def summed(how, xs, verb="allreduce"):
 
 
 def in_buckets(how, xs, edges):
-    return np.concatenate([summed(how, [x[lo:hi] for x in xs]) for lo, hi in zip(edges, edges[1:], strict=False)])
+    return np.concatenate([summed(how, [x[lo:hi] for x in xs]) for lo, hi in pairwise(edges)])
 
 
 @pytest.mark.parametrize("how", EVERYWHERE_ALIKE, ids=repr)

@@ -1,4 +1,4 @@
-"""Collectives that are posted on real transports: worked on by the ranks themselves, with the bits of a simulated run."""
+"""Collectives that are posted on real transports: the ranks work on them, to the bits of a simulated run."""
 
 import numpy as np
 import pytest
