@@ -100,7 +100,7 @@ class Model:
         return found
 
     def part(self, a, b):
-        """Layers a to b - 1 as a network of their own, with its slice of the vector: a stage of a pipeline (part.py)."""
+        """Layers a to b - 1 as a network of their own, with its slice of the vector: a pipeline's stage (part.py)."""
         from dlmini.nn.part import Part
 
         a = whole(a, "a", 0, len(self.layers) - 1, hint="the first layer of the part")

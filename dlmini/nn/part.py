@@ -1,4 +1,4 @@
-"""A part of a network: some of its layers, with their own slice of its vector. What a stage of a pipeline is made of."""
+"""A part of a network: some of its layers, with their own slice of its vector. A stage of a pipeline is made of it."""
 
 from math import prod
 

@@ -45,7 +45,8 @@ class Star(Topology):
         return self if self.back is None else MeanBack(self, comm.rank, w.size, recipe, shapes)
 
     def stepped(self, size: int, rank: int, workers: int) -> int:
-        return 0 if rank else size
+        """Who is sent the weights does not step."""
+        return 0 if rank and self.back is None else size
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         """Weights come back."""
