@@ -77,6 +77,24 @@ def test_speeds_and_peak_are_measured():
     assert min(speed.im2col_split(TINY, reps=1).values()) > 0
 
 
+def test_the_roofline_has_a_point_for_each_way_whose_traffic_is_known():
+    pytest.importorskip("matplotlib")
+    from dlmini.lessons.convolutions import pictures as show
+
+    rows = [
+        speed.Speed("seven loops in Python", 1.0),
+        speed.Speed("NumPy, im2col", 5.0),
+        speed.Speed("dlmini, direct", 50.0),
+    ]
+    ax = show.roofline(TINY, rows, 90.0, 20.0).axes[0]
+    points = {tuple(line.get_xydata()[0]) for line in ax.lines[1:]}
+    assert points == {(TINY.flops / TINY.im2col_bytes, 5.0), (TINY.flops / TINY.least_bytes, 50.0)}
+    roof = ax.lines[0].get_xydata()
+    assert roof[-1, 1] == 90.0
+    assert roof[0, 1] == pytest.approx(20.0 * roof[0, 0])
+    assert speed.memory_speed(1, 1) > 0
+
+
 def test_twins_agree():
     assert lesson.twins_apart(*TINY.arrays()) < 5e-5
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dlmini.lessons.convolutions.by_hand import convolve
-from dlmini.lessons.convolutions.speed import Speed
+from dlmini.lessons.convolutions.speed import Layer, Speed
 from dlmini.show.palette import BLUE, GREY, HEAT, PALE, VERMILION, themed
 from dlmini.show.paper import sheet
 
@@ -106,6 +106,26 @@ def speeds(rows: Sequence[Speed], peak: float):
     )
     ax.set_xlim(right=5 * max(peak, *(row.gflops for row in rows)))
     ax.grid(axis="y", visible=False)
+    return figure
+
+
+@themed
+def roofline(layer: Layer, rows: Sequence[Speed], peak: float, memory: float):
+    """Operations a second over operations per byte: two roofs, and the two ways whose traffic is known."""
+    figure, ax = sheet(9, 4.5)
+    bytes_of = {"NumPy, im2col": layer.im2col_bytes, "dlmini, direct": layer.least_bytes}
+    intensity = np.geomspace(0.2, 500, 200)
+    ax.plot(intensity, np.minimum(peak, memory * intensity), color=GREY)
+    ax.annotate(f"memory: {memory:.3g} GB/s", (0.4, memory * 0.4), (8, -14), textcoords="offset points", color=GREY)
+    ax.annotate(
+        f"the core: {peak:.3g} GFLOP/s", (500, peak), (0, 6), textcoords="offset points", ha="right", color=GREY
+    )
+    for row in rows:
+        if row.label in bytes_of:
+            at = layer.flops / bytes_of[row.label]
+            ax.plot(at, row.gflops, "o", markersize=10, color=BLUE)
+            ax.annotate(row.label, (at, row.gflops), (0, -18), textcoords="offset points", ha="center", bbox=PLATE)
+    ax.set(xscale="log", yscale="log", xlabel="operations per byte", ylabel="GFLOP/s", ylim=(memory * 0.2, peak * 2))
     return figure
 
 

@@ -130,6 +130,13 @@ def product_speed(side: int, reps: int) -> float:
     return max(2.0 * side**3 / seconds(lambda: np.dot(a, a, out=out)) for _ in range(reps)) / 1e9
 
 
+def memory_speed(megabytes: int = 64, reps: int = 7) -> float:
+    """Thousand million bytes a second that one core reads and writes, copying what no cache can hold."""
+    a = np.ones(megabytes << 18, np.float32)
+    out = np.ones_like(a)
+    return max(2.0 * a.nbytes / seconds(lambda: np.copyto(out, a)) for _ in range(reps)) / 1e9
+
+
 def im2col_split(layer: Layer, reps: int = 15) -> dict[str, float]:
     """Seconds for one image of im2col's two parts: writing out the windows, and the matrix product."""
     one_blas_thread()
