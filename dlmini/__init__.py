@@ -10,8 +10,8 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "nn": (
-        "Model Conv2d Dense MaxPool AvgPool ReLU Tanh Flatten Dropout CrossEntropy MeanSquares gradcheck "
-        "ZOO softmax_regression mlp lenet cifar_net volunteer_net"
+        "Model Conv2d Dense MaxPool AvgPool ReLU Tanh Flatten Dropout BatchNorm Up Skip Residual CrossEntropy "
+        "MeanSquares gradcheck ZOO softmax_regression mlp lenet cifar_net volunteer_net unet resnet8"
     ),
     "optim": "constant staircase cosine warm_up",
     "optim.lbfgs": "lbfgs",

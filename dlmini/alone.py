@@ -60,7 +60,13 @@ def learned(model, train, test, optimizer, epochs, batch, seed) -> Iterator[Step
             spent += time.perf_counter() - start
             total, seen = total + loss * len(x), seen + len(x)
             yield Step(epoch, i + 1, steps, loss, seen / spent)
-        yield Epoch(epoch, total / seen, model.evaluate(w, x_test, y_test)["accuracy"], seen / spent, w)
+        found = model.evaluate(w, x_test, y_test, statistics(model, w, train, batch))
+        yield Epoch(epoch, total / seen, found["accuracy"], seen / spent, w)
+
+
+def statistics(model, w, train, batch):
+    """What a model with BatchNorm needs for predicting, from a fixed sample of the training set; else None."""
+    return model.statistics(w, train.sample().scaled().x, batch) if model.measured else None
 
 
 def compile_kernels(model, w, optimizer, x, y):

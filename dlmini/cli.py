@@ -85,7 +85,9 @@ def train(
         place = words.read_place(on, workers + pieces[1].servers, network)
         weights = together(net, sets, chosen, epochs, batch, seed, pieces, place, out)
     if save:
-        net.save(save, weights)
+        from dlmini.alone import statistics
+
+        net.save(save, weights, statistics(net, weights, sets[0], batch))
         console.print(f"weights written to {save}")
 
 

@@ -99,13 +99,19 @@ class Classify:
 
     def culprit(self, grad: np.ndarray) -> str:
         """Which layer's gradient broke first, and what to do."""
-        for i in reversed(range(len(self.model.layers) if isinstance(grad, np.ndarray) else 0)):
-            if not all(np.isfinite(part).all() for part in self.model.views(grad)[i]):
-                return f"the gradient of layer {i}, {self.model.layers[i]!r}, is not finite: lower the learning rate"
+        for name, layer, parts in reversed([*self.model.leaves(grad)] if isinstance(grad, np.ndarray) else []):
+            if not all(np.isfinite(part).all() for part in parts):
+                return f"the gradient of layer {name}, {layer!r}, is not finite: lower the learning rate"
         return "lower the learning rate"
 
+    def statistics(self, w: np.ndarray) -> np.ndarray | None:
+        """What a model with BatchNorm needs for predicting, from a fixed sample of the training set; else None."""
+        if not self.model.measured:
+            return None
+        return self.model.statistics(w, self.train.sample().scaled().x, self.batch)
+
     def evaluate(self, w: np.ndarray) -> dict[str, float]:
-        return self.model.evaluate(w, self.test.scaled().x, self.test.y)
+        return self.model.evaluate(w, self.test.scaled().x, self.test.y, self.statistics(w))
 
 
 def check_fit(model, *sets) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dlmini.checks import whole
 
-SPLIT, POINTS, PICTURES, TOWNS, TURNS = (2**31 + k for k in range(1, 6))
+SPLIT, POINTS, PICTURES, TOWNS, TURNS, SAMPLE = (2**31 + k for k in range(1, 7))
 
 
 def generator(*key: int) -> np.random.Generator:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dlmini.checks import refuse
+from dlmini.checks import refuse, whole
+from dlmini.data.chance import SAMPLE, generator
 from dlmini.data.checks import check_classes, check_indices, check_x, check_y
 
 GREY_LEVELS = np.float32(255)
@@ -51,6 +52,11 @@ class Dataset:
         """The rows with these numbers, in this order (a copy)."""
         rows = check_indices(self.name, indices, len(self))
         return replace(self, x=self.x[rows], y=self.y[rows])
+
+    def sample(self, images: int = 500, seed: int = 0) -> "Dataset":
+        """Some rows at random, all if there are no more: the same for the same seed, whoever asks."""
+        rows = generator(seed, 0, 0, SAMPLE).permutation(len(self))
+        return self.subset(rows[: whole(images, "images", 1)])
 
     def scaled(self) -> "Dataset":
         """All rows in float32: grey level g becomes g / 255, so 0 is black and 1 is white. Four times the memory.

@@ -83,6 +83,7 @@ class Conv2d(Layer):
     stride: int = 1
     padding: int | tuple[int, int] | str = "valid"
     defers: ClassVar = True
+    looks: ClassVar = False
 
     def __post_init__(self):
         settle(self, channels=whole(self.channels, "channels", 1), stride=whole(self.stride, "stride", 1))

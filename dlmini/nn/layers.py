@@ -9,7 +9,7 @@ A layer is a description that remembers nothing: parameters, activations and gra
 A layer that `defers` may be asked for the two one after another: with g None, and later with dx None. Then dy, y and
 memo are as the first call has left them.
 
-`backward` may overwrite dy: nobody reads it afterwards.
+`backward` leaves dy as it is, unless the layer says that it `spoils` it.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dlmini.checks import real, settle, whole
+from dlmini.checks import piece, real, refuse, settle, whole
 
 
 def dense_forward(x, w, b, y, relu=False):
     """y = x w + b, then ReLU if asked."""
-    np.dot(x, w, out=y)
+    np.matmul(x, w, out=y)
     y += b
     if relu:
         np.maximum(y, 0, out=y)
@@ -79,12 +79,14 @@ class Layer:
 
     defers = False  # whether the gradients of its parameters can be asked for alone, and later than dx
     coins = 0  # how many streams of random numbers it, and what it holds, draws from while training
+    looks = True  # whether backward reads y
+    spoils = False  # whether backward overwrites dy
 
     def parameters(self, shape):
         """The shapes of its arrays, for inputs of `shape`."""
         return ()
 
-    def begin(self, arrays, key):
+    def begin(self, shape, arrays, key):
         """Write the first values of its arrays: all are zero until now; the random ones are keyed by `key`.
 
         Weights of variance 2 / inputs, zero biases. He et al., Delving deep into rectifiers, 2015.
@@ -104,11 +106,18 @@ class Layer:
         return 0, 0
 
     def memo(self, images, shape, arena):
-        """What is kept between forward and backward: arrays from `arena`, one row per image, or a tuple."""
+        """What is kept between forward and backward: arrays of `arena` with a row per image, or a tuple of them.
 
-    def fuse(self, stages):
-        """The same layer with what it holds turned into stages (see fuse.py)."""
-        return self
+        Anything else in it is handed over as it is.
+        """
+
+    def statistics(self, shape):
+        """How many numbers predicting needs to know beside the weights (see BatchNorm)."""
+        return 0
+
+    def held(self, shape):
+        """The layers that it holds: for each a name, the layer, and the shape that it gets."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,7 @@ class Dense(Layer):
 
     units: int
     defers: ClassVar = True
+    looks: ClassVar = False
 
     def __post_init__(self):
         settle(self, units=whole(self.units, "units of Dense", 1))
@@ -167,6 +177,8 @@ class Tanh(Layer):
 class Flatten(Layer):
     """An image as one row of numbers: within a network the same memory, seen in another shape, and no work at all."""
 
+    looks: ClassVar = False
+
     def output(self, shape):
         return (prod(shape),)
 
@@ -193,6 +205,7 @@ class Dropout(Layer):
 
     drop: float = 0.5
     coins: ClassVar = 1
+    looks: ClassVar = False
 
     def __post_init__(self):
         settle(self, drop=real(self.drop, "drop", least=0, below=1, hint="the share to forget"))
@@ -211,3 +224,14 @@ class Dropout(Layer):
     def backward(self, ops, p, g, x, y, dy, dx, memo):
         if dx is not None:
             ops.dropout_backward(dy, memo, dx)
+
+
+def layers_of(layers, name="layers", least=1) -> tuple:
+    """A row of layers; a class among them is a forgotten pair of brackets."""
+    if not isinstance(layers, list | tuple):
+        refuse(TypeError, name, layers, "a list of layers, such as [Flatten(), Dense(10)]")
+    if len(layers) < least:
+        refuse(ValueError, name, layers, "a list of at least one layer")
+    of = "" if name == "layers" else f" of {name}"
+    each = ((one, f"layer {i}{of}") for i, one in enumerate(layers))
+    return tuple(piece(one, called, ("output", "forward"), "such as Dense(10)") for one, called in each)

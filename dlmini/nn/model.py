@@ -10,7 +10,7 @@ The vector is what optimisers step on and what machines exchange; layers only ev
 
 import threading
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import prod
 from pathlib import Path
 
@@ -19,11 +19,13 @@ import numpy as np
 from dlmini import jit
 from dlmini.checks import array, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
+from dlmini.nn.layers import layers_of
 from dlmini.nn.losses import CrossEntropy
+from dlmini.nn.modes import Measuring, Predicting, merged
 from dlmini.nn.passes import Pass, functions
 from dlmini.nn.threads import Team, one_blas_thread
 
-CHUNK = 200  # images per forward pass when predicting
+CHUNK, NUMBERS = 200, 2**26  # images per forward pass when predicting, and numbers that they make on their way
 
 
 class Idle(threading.local):
@@ -57,12 +59,17 @@ class Model:
         self.parts = [layer.parameters(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
         self.size = sum(prod(s) for part in self.parts for s in part)
         self.coins = sum(layer.coins for layer in self.layers)
+        self.measured = sum(layer.statistics(s) for layer, s in zip(self.layers, self.shapes, strict=False))
+        self.chunk = max(1, min(CHUNK, NUMBERS // sum(prod(layer.output(s)) for _, layer, s in self.walk())))
+        if self.measured and self.threads > 1:
+            raise ValueError(
+                f"threads={self.threads} with BatchNorm: each thread would see the mean of its own part of the batch; "
+                "take threads=1, and more workers instead"
+            )
         self.pieces = {}  # functions that take the place of some of the library's own (names as in ops.py)
         self._idle = Idle()
 
     def _check(self):
-        if not self.layers:
-            raise ValueError("a model needs at least one layer")
         if self.kernels == "numba" and self.dtype != np.float32:
             raise ValueError(f"kernels={self.kernels!r} with {self.dtype}: use 'numba' (float32 only) or 'numpy'")
         if not self.input or 0 in self.input:
@@ -82,8 +89,8 @@ class Model:
     def initial(self, seed=0):
         """First weights, as the layers want them (`begin`): another seed, other random numbers."""
         w, seed = self.zeros(), whole(seed, "seed", 0)
-        for i, (layer, arrays) in enumerate(zip(self.layers, self.views(w), strict=True)):
-            layer.begin(arrays, (seed, self.above + i))
+        for i, (layer, shape, arrays) in enumerate(zip(self.layers, self.shapes, self.views(w), strict=False)):
+            layer.begin(shape, arrays, (seed, self.above + i))
         return w
 
     def views(self, vector):
@@ -113,6 +120,20 @@ class Model:
                 f"the vector is {vector.dtype}{list(vector.shape)}, but this model needs a contiguous "
                 f"{self.dtype}[{self.size}]: make it with model.initial() or model.zeros()"
             )
+
+    def _check_stats(self, stats):
+        if stats is None and self.measured:
+            raise ValueError(
+                "this model has BatchNorm, and predicts with a mean and a variance: "
+                "pass stats=model.statistics(w, sample), where sample is some images of the training set"
+            )
+        if stats is not None:
+            array(stats, "stats", "make it with model.statistics(w, sample)")
+            if stats.shape != (self.measured,) or stats.dtype != self.dtype:
+                raise ValueError(
+                    f"stats is {stats.dtype}{list(stats.shape)}, but this model needs {self.dtype}[{self.measured}]: "
+                    "make it with model.statistics(w, sample)"
+                )
 
     def _check_batch(self, x, y=None):
         wanted = f"(images, {', '.join(map(str, self.input))})"
@@ -157,21 +178,61 @@ class Model:
             raise ValueError(f"image {bad[0]} of the batch holds NaN or infinity ({len(bad)} do): clean the data first")
         return loss
 
-    def predict(self, w, x):
-        """The scores of each image."""
+    def _scores(self, w, x, stats):
+        """The scores of a few images at a time; each lasts until the next is asked for."""
         self._check_batch(x)
+        self._check_stats(stats)
         team = self._team()
-        one = team.passes[0]
-        scores = np.concatenate([one.forward(w, x[i : i + CHUNK]).copy() for i in range(0, len(x), CHUNK)])
+        for i in range(0, len(x), self.chunk):
+            yield team.passes[0].forward(w, x[i : i + self.chunk], Predicting(stats))
         self._idle.teams.append(team)
-        return scores
 
-    def evaluate(self, w, x, y):
+    def predict(self, w, x, stats=None):
+        """The scores of each image. stats: what `statistics` gives; needed only by models with BatchNorm."""
+        return np.concatenate([scores.copy() for scores in self._scores(w, x, stats)])
+
+    def evaluate(self, w, x, y, stats=None):
         """{"loss": mean loss, "accuracy": share of right answers (NaN where the loss knows no right and wrong)}."""
-        scores = self.predict(w, x)
-        loss = self.loss(functions(self), scores, y, np.empty_like(scores), len(x))
-        right, asked = self.loss.hits(scores, y)
+        loss, right, asked, done = 0.0, 0, 0, 0
+        if len(y) != len(x):
+            raise ValueError(f"{len(x)} images but {len(y)} labels: every image needs one")
+        for scores in self._scores(w, x, stats):
+            labels = y[done : done + len(scores)]
+            loss += self.loss(functions(self), scores, labels, np.empty_like(scores), len(x))
+            hits = self.loss.hits(scores, labels)
+            right, asked, done = right + hits[0], asked + hits[1], done + len(scores)
         return {"loss": loss, "accuracy": right / asked if asked else float("nan")}
+
+    def statistics(self, w, sample, batch=None):
+        """Mean and variance of every BatchNorm, one after the other: what predicting needs beside the weights.
+
+        A function of the weights and of a sample of training images, which go through the network in batches of `batch`
+        (by default as many as fit), so that a mean of several workers' weights is tried rightly: nobody has to keep
+        anything while training. Cost: one forward pass of the sample; for models without BatchNorm nothing.
+        """
+        self._check_batch(sample)
+        batch = self.chunk if batch is None else whole(batch, "batch", 1, hint="images that are normalised together")
+        if not self.measured:
+            return np.zeros(0, self.dtype)
+        team, found, images = self._team(), [], []
+        for i in range(0, len(sample), batch):
+            mode, part = Measuring(), sample[i : i + batch]
+            team.passes[0].forward(w, part, mode)
+            found.append(mode.found)
+            images.append(len(part))
+        self._idle.teams.append(team)
+        return merged(found, images).astype(self.dtype)
+
+    def walk(self):
+        """Every layer, also those that others hold: its name, such as 1.0.3, itself, and the shape it gets."""
+        return walk([(str(i), layer, shape) for i, (layer, shape) in enumerate(zip(self.layers, self.shapes))])  # noqa: B905
+
+    def leaves(self, vector):
+        """The layers that hold no others: name, layer, and its parameters as views of a flat vector."""
+        arrays = iter([array for part in self.views(vector) for array in part])
+        for name, layer, shape in self.walk():
+            if not layer.held(shape):
+                yield name, layer, tuple(islice(arrays, len(layer.parameters(shape))))
 
     @cached_property
     def milestones(self):
@@ -195,40 +256,59 @@ class Model:
     def summary(self):
         """A table of layers: output shape, parameters, FLOPs per image."""
         rows = [("layer", "output", "parameters", "FLOPs")]
-        for layer, before, after, part in zip(self.layers, self.shapes, self.shapes[1:], self.parts, strict=False):
-            count = sum(prod(s) for s in part)
-            rows.append((repr(layer), " x ".join(map(str, after)), f"{count:,}", f"{layer.flops(before):,}"))
+        for name, layer, shape in self.walk():
+            inner = layer.held(shape)
+            count = 0 if inner else sum(prod(s) for s in layer.parameters(shape))
+            flops = layer.flops(shape) - sum(one.flops(got) for _, one, got in inner)
+            label = f"{name.count('.') * '  '}{'shortcut: ' * ('shortcut' in name.split('.')[-1])}{layer}"
+            rows.append((label, " x ".join(map(str, layer.output(shape))), f"{count:,}", f"{flops:,}"))
         rows.append(("total", "", f"{self.size:,}", f"{self.flops:,}"))
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}" for a, b, c, d in rows]
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:-1], "-" * len(lines[0]), lines[-1]])
 
-    def save(self, path, w):
-        """Write the parameters to a .npz file, with the layers they belong to."""
+    def save(self, path, w, stats=None):
+        """Write the parameters, and what `statistics` gave, to a .npz file, with the layers they belong to."""
         self._check_vector(w)
-        made_for = {"layers": np.array(repr(self.layers)), "input": np.array(self.input)}
-        write(path, lambda stream: np.savez(stream, w=w, **made_for))
+        held = {"layers": np.array(repr(self.layers)), "input": np.array(self.input), "w": w}
+        if stats is not None:
+            self._check_stats(stats)
+            held["stats"] = stats
+        write(path, lambda stream: np.savez(stream, **held))
 
     def load(self, path):
         """Read parameters that `save` wrote; refuses those of another network."""
+        w = self._read(path)["w"]
+        self._check_vector(w)
+        return w
+
+    def load_statistics(self, path):
+        """Read the statistics that `save` wrote beside the parameters."""
+        held = self._read(path)
+        if "stats" not in held:
+            raise ValueError(f"{path} holds no statistics: write them with model.save(path, w, stats)")
+        self._check_stats(held["stats"])
+        return held["stats"]
+
+    def _read(self, path):
         if not Path(path).exists():
             raise FileNotFoundError(f"there is no file {path}: check the name, or write it with model.save(path, w)")
         try:
             with np.load(path, allow_pickle=False) as file:
-                layers, w = str(file["layers"]), file["w"]
+                held = {name: file[name] for name in file.files}
+                layers, _ = str(held["layers"]), held["w"]
         except DAMAGED as error:
             raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {why(error)}") from error
         if layers != repr(self.layers):
             raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
-        self._check_vector(w)
-        return w
+        return held
 
 
-def layers_of(layers) -> tuple:
-    """A row of layers; a class among them is a forgotten pair of brackets."""
-    if not isinstance(layers, list | tuple):
-        refuse(TypeError, "layers", layers, "a list of layers, such as [Flatten(), Dense(10)]")
-    return tuple(piece(one, f"layer {i}", ("output", "forward"), "such as Dense(10)") for i, one in enumerate(layers))
+def walk(layers):
+    """Layers with their names and shapes, and after each those that it holds."""
+    for name, layer, shape in layers:
+        yield name, layer, shape
+        yield from walk([(f"{name}.{inner}", one, got) for inner, one, got in layer.held(shape)])
 
 
 def float_type(dtype) -> np.dtype:

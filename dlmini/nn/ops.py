@@ -7,6 +7,8 @@ NAMES = (
     *("conv_forward", "conv_backward", "conv_pool_forward", "unpool"),
     *("maxpool_forward", "maxpool_backward", "avgpool_forward", "avgpool_backward"),
     *("dense_forward", "dense_backward", "relu_forward", "relu_backward", "tanh_forward", "tanh_backward"),
+    *("up_forward", "up_backward", "moments", "normalise", "normalise_backward"),
+    *("image_mean_forward", "image_mean_backward", "sum_forward", "sum_backward"),
     *("dropout_forward", "dropout_backward", "softmax_cross_entropy", "mean_squares"),
 )
 
@@ -19,14 +21,14 @@ def collect(*modules):
 @cache
 def plain():
     """NumPy: readable, any float type."""
-    from dlmini.nn import conv, layers, losses, pool
+    from dlmini.nn import branches, conv, layers, losses, norm, pool, up
 
-    return collect(conv, pool, layers, losses)
+    return collect(conv, pool, up, norm, branches, layers, losses)
 
 
 @cache
 def compiled():
     """Numba: float32, no allocation once warm."""
-    from dlmini.nn.kernels import convolution, elementwise, pooling
+    from dlmini.nn.kernels import convolution, elementwise, normalisation, pooling, upsampling
 
-    return collect(convolution, pooling, elementwise)
+    return collect(convolution, pooling, upsampling, normalisation, elementwise)

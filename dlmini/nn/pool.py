@@ -1,10 +1,12 @@
 """Pooling in plain NumPy, alone and together with the convolution and ReLU before it."""
 
 from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
 
 import numpy as np
 
-from dlmini.checks import settle, whole
+from dlmini.checks import settle, whole, word
 from dlmini.nn.conv import check_image, conv_forward, patches
 from dlmini.nn.layers import Layer
 
@@ -42,6 +44,16 @@ def avgpool_backward(dy, dx, size=2, stride=2):
             dx[:, a : a + H * stride : stride, c : c + W * stride : stride] += dy / (size * size)
 
 
+def image_mean_forward(x, y):
+    """y = the mean of each channel over the whole image."""
+    y[...] = x.mean(axis=(1, 2), keepdims=True)
+
+
+def image_mean_backward(dy, dx):
+    """Every pixel gets an equal share."""
+    dx[...] = dy / (dx.shape[1] * dx.shape[2])
+
+
 def conv_pool_forward(x, w, b, y, which):
     """Convolution, ReLU and 2x2 max-pooling as one: which = 0..3, or DEAD where ReLU lets nothing through."""
     full = np.empty((len(x), x.shape[1] - w.shape[0] + 1, x.shape[2] - w.shape[1] + 1, w.shape[3]), y.dtype)
@@ -62,6 +74,7 @@ class Pool(Layer):
 
     size: int = 2
     stride: int | None = None
+    looks: ClassVar = False
 
     def __post_init__(self):
         settle(self, size=whole(self.size, "size of the window", 1, 15))
@@ -100,11 +113,35 @@ class MaxPool(Pool):
 
 @dataclass(frozen=True)
 class AvgPool(Pool):
-    """The mean of each window."""
+    """The mean of each window, or with size="image" of the whole image, whatever its size: one pixel is left."""
+
+    size: int | str = 2
+
+    def __post_init__(self):
+        if not isinstance(self.size, str):
+            super().__post_init__()
+        elif self.stride is not None or word(self.size, "size", ("image",), "or a number") != "image":
+            raise ValueError(f"{self}: where the window is the whole image there is no stride; leave it out")
+
+    def output(self, shape):
+        if self.size != "image":
+            return super().output(shape)
+        check_image(self, shape)
+        return 1, 1, shape[2]
+
+    def flops(self, shape):
+        return prod(shape) if self.size == "image" else super().flops(shape)
 
     def forward(self, ops, p, x, y, memo, mode):
-        ops.avgpool_forward(x, y, self.size, self.step)
+        if self.size == "image":
+            ops.image_mean_forward(x, y)
+        else:
+            ops.avgpool_forward(x, y, self.size, self.step)
 
     def backward(self, ops, p, g, x, y, dy, dx, memo):
-        if dx is not None:
+        if dx is None:
+            return
+        if self.size == "image":
+            ops.image_mean_backward(dy, dx)
+        else:
             ops.avgpool_backward(dy, dx, self.size, self.step)

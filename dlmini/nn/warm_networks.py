@@ -2,16 +2,29 @@
 
 import numpy as np
 
+from dlmini.nn.branches import Residual, Skip
 from dlmini.nn.conv import Conv2d
 from dlmini.nn.layers import Dense, Dropout, Flatten, ReLU, Tanh
 from dlmini.nn.losses import MeanSquares
 from dlmini.nn.model import Model
+from dlmini.nn.norm import BatchNorm
 from dlmini.nn.pool import AvgPool, MaxPool
+from dlmini.nn.up import Up
 
 SAMPLER = [
     [Conv2d(8, 3, padding="same"), ReLU(), Conv2d(8, 3, padding="same"), ReLU(), Conv2d(8, 3), ReLU(), MaxPool(2)],
     [Conv2d(8, 5), ReLU(), MaxPool(2), Conv2d(8, 3, stride=2), Tanh(), Dropout(0.1)],
     [Conv2d(3, 3), ReLU(), MaxPool(2), AvgPool(2), Tanh()],
+    [
+        *(
+            Conv2d(8, 3, padding="same"),
+            BatchNorm(),
+            ReLU(),
+            Skip([MaxPool(2), Conv2d(8, 1), ReLU(), Up(8)]),
+            BatchNorm(),
+        ),
+        *(Residual([Conv2d(16, 3, padding="same"), ReLU()]), ReLU(), Conv2d(8, 1), ReLU(), AvgPool("image")),
+    ],
 ]
 
 

@@ -1,10 +1,13 @@
 """The networks of the course."""
 
-from dlmini.checks import refuse, whole
+from dlmini.checks import lengths, refuse, whole
+from dlmini.nn.branches import Residual, Skip
 from dlmini.nn.conv import Conv2d
 from dlmini.nn.layers import Dense, Flatten, ReLU
 from dlmini.nn.model import Model
-from dlmini.nn.pool import MaxPool
+from dlmini.nn.norm import BatchNorm
+from dlmini.nn.pool import AvgPool, MaxPool
+from dlmini.nn.up import Up
 
 
 def softmax_regression(input=(28, 28, 1), classes=10, **options):
@@ -44,4 +47,47 @@ def volunteer_net(input=(28, 28, 1), classes=10, **options):
     )
 
 
-ZOO = {f.__name__: f for f in (softmax_regression, mlp, lenet, cifar_net, volunteer_net)}
+def double(channels):
+    """Twice: a 3x3 convolution, normalised, through a ReLU."""
+    return [Conv2d(channels, 3, padding="same"), BatchNorm(), ReLU()] * 2
+
+
+def unet(width=16, depth=5, input=(512, 512, 3), classes=6, **options):
+    """The network of the classroom: every pixel gets a class. 2,183,990 parameters.
+
+    On the way down `depth` poolings, with `width` channels doubled at each up to 8 `width`; on the way up the image of
+    the same size from the way down is joined on. After Ronneberger et al., U-Net, 2015, with batch normalisation.
+    Sides must be multiples of 2^depth. The Vaihingen tiles of the classroom were 512 x 512.
+    """
+    width, depth = whole(width, "width", 1), whole(depth, "depth", 1, 12)
+    input, side = lengths(input, "input"), 2**depth
+    if len(input) != 3 or any(s % side or not s for s in input[:2]):
+        raise ValueError(
+            f"input is {input}; {depth} poolings halve an image {depth} times and Up doubles it again, so height and "
+            f"width must be multiples of {side}, as in ({side * max(1, 512 // side)}, {side * max(1, 512 // side)}, 3)"
+        )
+    channels = [width * min(2**level, 8) for level in range(depth)]
+    layers = double(channels[-1])
+    for level, here in reversed([*enumerate(channels)]):
+        below = channels[min(level + 1, depth - 1)]
+        layers = [*double(here), Skip([MaxPool(2), *layers, Up(below)]), *double(here)]
+    return Model([*layers, Conv2d(whole(classes, "classes", 1), 1)], input, **options)
+
+
+def resnet8(width=16, input=(32, 32, 3), classes=10, **options):
+    """A small residual network for CIFAR: three blocks of two 3x3 convolutions, 16, 32 and 64 channels.
+
+    Where a block halves the image and doubles the channels, its shortcut is a 1x1 convolution. After He et al.,
+    Deep residual learning for image recognition, 2015, with one block of each width.
+    """
+    width = whole(width, "width", 1)
+    layers = [Conv2d(width, 3, padding="same"), BatchNorm(), ReLU()]
+    for channels, stride in ((width, 1), (2 * width, 2), (4 * width, 2)):
+        inner = [Conv2d(channels, 3, stride, padding="same"), BatchNorm(), ReLU()]
+        inner += [Conv2d(channels, 3, padding="same"), BatchNorm()]
+        layers += [Residual(inner, [] if stride == 1 else [Conv2d(channels, 1, stride), BatchNorm()]), ReLU()]
+    head = [AvgPool("image"), Flatten(), Dense(whole(classes, "classes", 1))]
+    return Model([*layers, *head], input, **options)
+
+
+ZOO = {f.__name__: f for f in (softmax_regression, mlp, lenet, cifar_net, volunteer_net, unet, resnet8)}

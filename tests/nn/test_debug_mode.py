@@ -18,12 +18,16 @@ def run(code: str, mode: str) -> subprocess.CompletedProcess:
 
 COMPARE = """
     import numpy as np
-    from dlmini import AvgPool, Conv2d, Dense, Dropout, Flatten, MaxPool, Model, ReLU, Tanh
+    from dlmini import AvgPool, BatchNorm, Conv2d, Dense, Dropout, Flatten, MaxPool, Model, ReLU, Residual
+    from dlmini import Skip, Tanh, Up
     rng = np.random.default_rng(0)
     networks = [
         [Conv2d(8, 3, padding="same"), ReLU(), Conv2d(16, 3, padding="same"), ReLU(), MaxPool(2), Conv2d(24, 3)],
         [Conv2d(8, 5, padding="same"), ReLU(), MaxPool(2), Conv2d(8, 5, padding="same"), Tanh(), AvgPool(2)],
         [Conv2d(5, 3), ReLU(), MaxPool(3, 1), Conv2d(10, (2, 3), stride=2, padding=1), ReLU(), Dropout(0.2)],
+        [MaxPool(1), Conv2d(8, (2, 2)), BatchNorm(), ReLU(), Skip([MaxPool(2), Conv2d(8, 1), ReLU(), Up(16)]), Tanh()],
+        [Conv2d(3, (2, 2)), BatchNorm(), ReLU(), Skip([MaxPool(2), Conv2d(8, 1), ReLU(), Up(5)]), AvgPool("image")],
+        [Residual([Conv2d(8, 3, padding=1), BatchNorm()], [Conv2d(8, 1), ReLU()]), ReLU(), Conv2d(8, 3), BatchNorm()],
     ]
     for layers in networks:
         fast, plain = (Model([*layers, Flatten(), Dense(3)], (9, 7, 2), kernels=k) for k in ("numba", "numpy"))

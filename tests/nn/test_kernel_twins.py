@@ -138,6 +138,89 @@ def test_pooling_of_any_window_forward_and_back(shape, layout, seed):
         assert_close(ours.astype(np.float32), truth.astype(np.float32))
 
 
+wholes = st.tuples(*[st.integers(1, n) for n in (3, 9, 9)], st.sampled_from([1, 3, 8, 16, 24, 40]))
+
+
+@examples(60)
+@given(
+    shape=wholes, channels=st.sampled_from([1, 5, 8, 16, 24]), size=st.integers(1, 3), layout=st.sampled_from(LAYOUTS)
+)
+def test_transposed_convolution_forward_and_back(shape, channels, size, layout):
+    (N, H, W, C), rng = shape, np.random.default_rng(size)
+    large = N, size * H, size * W, channels
+    x, dy = random(rng, shape, layout), random(rng, large, layout)
+    w, b, results = random(rng, (size, size, C, channels)), random(rng, (channels,)), []
+    for functions in (plain, compiled):
+        y, (dx, gated) = random(rng, large, layout), (random(rng, shape, layout) for _ in range(2))
+        dw, db = random(rng, w.shape), random(rng, b.shape)
+        functions.up_forward(x, w, b, y)
+        functions.up_backward(x, w, dy, gated, dw, db, True)
+        functions.up_backward(x, w, dy, None, dw, db)
+        functions.up_backward(x, w, dy, dx, dw, db)
+        results.append((y, dx, gated, dw, db))
+    for truth, ours in zip(*results, strict=True):
+        assert_close(ours, truth)
+
+
+@examples(60)
+@given(shape=wholes, layout=st.sampled_from(LAYOUTS), relu=st.booleans(), gate=st.booleans(), far=st.booleans())
+def test_normalisation_forward_and_back(shape, layout, relu, gate, far):
+    rng, C = np.random.default_rng(shape[1]), shape[3]
+    x, dy, gain, shift = random(rng, shape, layout), random(rng, shape, layout), random(rng, (C,)), random(rng, (C,))
+    x += 100 * far  # a variance is no difference of large squares
+    results = []
+    for functions in (plain, compiled):
+        (mean, variance, dgain, dshift), (y, dx) = np.empty((4, C), np.float32), [random(rng, shape, layout)] * 2
+        functions.moments(x, mean, variance)
+        functions.normalise(x, mean, variance, gain, shift, y, 1e-2, relu)
+        y = y.copy()
+        functions.normalise_backward(x, mean, variance, gain, shift, dy, dx, dgain, dshift, 1e-2, relu, gate)
+        spare = np.empty((2, C), np.float32)
+        functions.normalise_backward(x, mean, variance, gain, shift, dy, None, *spare, 1e-2, relu)
+        np.testing.assert_array_equal(spare, [dgain, dshift])
+        results.append((mean, variance, y, dx, dgain, dshift))
+    for truth, ours in zip(*results, strict=True):
+        np.testing.assert_allclose(
+            ours, truth, rtol=0, atol=(20 if far else 1) * ROUNDING * max(1, np.abs(truth).max())
+        )
+
+
+@given(rows=st.integers(1, 40), channels=st.sampled_from([1, 5, 8, 16]))
+def test_normalisation_of_rows_in_place(rows, channels):
+    """The gradient may overwrite what it is the gradient of."""
+    rng = np.random.default_rng(rows)
+    x, dy, gain, shift = (random(rng, s) for s in ((rows, channels), (rows, channels), (channels,), (channels,)))
+    results = []
+    for functions in (plain, compiled):
+        (mean, variance, dgain, dshift), place = np.empty((4, channels), np.float32), x.copy()
+        functions.moments(x, mean, variance)
+        functions.normalise_backward(place, mean, variance, gain, shift, dy, place, dgain, dshift, 1e-2, True)
+        results.append((place, dgain, dshift))
+    for truth, ours in zip(*results, strict=True):
+        assert_close(ours, truth)
+
+
+@given(shape=wholes, layout=st.sampled_from(LAYOUTS), other=st.sampled_from(LAYOUTS))
+def test_sums_and_means_of_images_in_every_layout(shape, layout, other):
+    rng = np.random.default_rng(shape[2])
+    x, start, one = random(rng, shape, layout), random(rng, shape), random(rng, (shape[0], 1, 1, shape[3]), other)
+    results = []
+    for functions in (plain, compiled):
+        places = [random(rng, shape, other) for _ in range(5)]
+        mean = random(rng, one.shape, layout)
+        for place in places:
+            place[...] = start
+        functions.sum_forward(x, places[0], places[0])
+        functions.sum_forward(x, start, places[1], True)
+        functions.sum_backward(x, places[2])
+        functions.sum_backward(x, places[3], places[0])
+        functions.image_mean_forward(x, mean)
+        functions.image_mean_backward(one, places[4])
+        results.append((*places, mean))
+    for truth, ours in zip(*results, strict=True):
+        assert_close(ours, truth)
+
+
 @given(
     rows=st.integers(1, 40),
     columns=st.integers(1, 30),

@@ -6,14 +6,30 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dlmini import SGD, ZOO, Conv2d, Dense, Dropout, Flatten, MaxPool, Model, ReLU, cifar_net, lenet, volunteer_net
+from dlmini import (
+    SGD,
+    ZOO,
+    Conv2d,
+    Dense,
+    Dropout,
+    Flatten,
+    MaxPool,
+    Model,
+    ReLU,
+    cifar_net,
+    lenet,
+    unet,
+    volunteer_net,
+)
 from dlmini.nn.modes import Training
 from dlmini.nn.passes import Pass
 
 
 def batch(model, images=5, seed=0):
     rng = np.random.default_rng(seed)
-    return rng.standard_normal((images, *model.input)).astype(np.float32), rng.integers(0, 10, images)
+    *pixels, classes = model.shapes[-1]
+    x = rng.standard_normal((images, *model.input)).astype(np.float32)
+    return x, rng.integers(0, classes, (images, *pixels))
 
 
 def assert_close(ours, truth):
@@ -30,6 +46,11 @@ def test_volunteer_net_has_exactly_258794_parameters():
     assert volunteer_net().size == 258_794
 
 
+def test_unet_has_exactly_2183990_parameters():
+    assert unet().size == 2_183_990
+    assert unet().zeros().nbytes == 8_735_960
+
+
 def test_views_cover_the_vector_once_and_share_its_memory(net):
     w = net.initial()
     views = [v for part in net.views(w) for v in part]
@@ -39,7 +60,11 @@ def test_views_cover_the_vector_once_and_share_its_memory(net):
     assert np.unique(w).tolist() == list(range(len(views)))
 
 
-@pytest.mark.parametrize("build", ZOO.values(), ids=ZOO.keys())
+def small_unet(**options):
+    return unet(8, 3, (32, 32, 3), **options)
+
+
+@pytest.mark.parametrize("build", [small_unet if build is unet else build for build in ZOO.values()], ids=ZOO.keys())
 def test_compiled_network_equals_plain_network(build):
     """In float32 a ReLU or a maximum within rounding of the other choice may decide otherwise: in one batch of four."""
     fast, plain, far = build(), build(kernels="numpy"), []

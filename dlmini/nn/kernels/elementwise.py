@@ -49,11 +49,15 @@ def _column_sums(rows, sums):
 
 
 def dense_forward(x, w, b, y, relu=False):
-    np.dot(x, w, out=y)
-    _add_bias(y, b, relu)
+    place = y if y.flags.c_contiguous else np.empty_like(y)  # a part of a longer row
+    np.dot(x, w, out=place)
+    _add_bias(place, b, relu)
+    if place is not y:
+        y[...] = place
 
 
 def dense_backward(x, w, dy, dx, dw, db, gate=False):
+    dy = np.ascontiguousarray(dy)
     if dw is not None:
         np.dot(x.T, dy, out=dw)
         _column_sums(dy, db)
@@ -89,6 +93,18 @@ def _tanh_backward(y, dy, dx):
 
 def tanh_backward(y, dy, dx):
     through(_tanh_backward, (y, dy), dx)
+
+
+def sum_forward(a, b, y, relu=False):
+    np.add(a, b, out=y)
+    if relu:
+        np.maximum(y, 0, out=y)
+
+
+def sum_backward(dy, dx, x=None):
+    np.add(dy, dx, out=dx)
+    if x is not None:
+        through(_relu_backward, (x, dx), dx)
 
 
 @kernel

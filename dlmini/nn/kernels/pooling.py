@@ -8,7 +8,16 @@ from dlmini.nn.kernels.memory import address, dense, pitches
 from dlmini.nn.kernels.panels import peek, poke
 from dlmini.nn.kernels.routines import UNPOOL, run, table
 
-__all__ = ["avgpool_backward", "avgpool_forward", "conv_pool_forward", "maxpool_backward", "maxpool_forward", "unpool"]
+__all__ = [
+    "avgpool_backward",
+    "avgpool_forward",
+    "conv_pool_forward",
+    "image_mean_backward",
+    "image_mean_forward",
+    "maxpool_backward",
+    "maxpool_forward",
+    "unpool",
+]
 
 
 @kernel
@@ -96,6 +105,14 @@ def avgpool_backward(dy, dx, size=2, stride=2):
     dx[...] = 0
     dy = dense(dy)
     _spread(address(dy), *pitches(dy), NOWHERE, address(dx), *pitches(dx), *dy.shape, size, stride, True)
+
+
+def image_mean_forward(x, y):
+    np.mean(x, axis=(1, 2), keepdims=True, out=y)
+
+
+def image_mean_backward(dy, dx):
+    np.divide(dy, np.float32(dx.shape[1] * dx.shape[2]), out=dx)
 
 
 def unpool(dy, which, dx):
