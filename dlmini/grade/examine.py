@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dlmini.grade.lesson import Call, Case, Found, Lesson, Property, World, Wrong
 from dlmini.grade.runner.ending import Raised, ending
-from dlmini.grade.runner.judge_pipes import Late, Lost
+from dlmini.grade.runner.judge_pipes import Greedy, Late, Lost
 from dlmini.grade.runner.process import Broken, Runners, crowded
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.switch import Stuck, Switch
@@ -20,23 +20,31 @@ TRIES = 3  # of a case whose runner did not start
 
 @dataclass
 class Examiner:
-    """Examines one source text. After two tests of a task that ran out of time its other tests are not run."""
+    """Examines one source text. After two tests of a task that ran out of time its other tests are not run.
+
+    And after so many seconds, for all tests together, no other test of any task.
+    """
 
     lesson: Lesson
     source: str
     runners: Runners
     late: dict[str, int] = field(default_factory=dict)
+    spent: float = 0.0
 
     def examine(self, test: Property, seed: int) -> Verdict:
         began = time.monotonic()
         verdict = Verdict(
             test.task, test.name, PASSED, test.points, test.points, test.visibility, test.sentence, seed=seed
         )
-        if self.late.get(test.task, 0) >= 2:
+        total = self.lesson.limits.total
+        if self.spent > total * crowded():
+            self._fail(verdict, TIMED_OUT, f"not run: the tests before it took more than {total:g} s together.")
+        elif self.late.get(test.task, 0) >= 2:
             self._fail(verdict, TIMED_OUT, "not run: two tests of this function before it ran out of time.")
         else:
             self._run(test, verdict)
         verdict.seconds = round(time.monotonic() - began, 3)
+        self.remember(verdict)
         return verdict
 
     def _run(self, test: Property, verdict: Verdict) -> None:
@@ -59,14 +67,14 @@ class Examiner:
             self._fail(verdict, FAILED, f"Your program sent what is no answer: {error}")
         except Lost as error:
             self._fail(verdict, TIMED_OUT if isinstance(error, Late) else FAILED, str(error))
-            self.remember(verdict)
         except Broken as error:
             self._fail(verdict, INFRA, str(error))
         except Exception as error:  # whatever a submission does to the judge, the others are still graded
             self._fail(verdict, INFRA, f"the grader failed: {type(error).__name__}: {error}"[:2000])
 
     def remember(self, verdict: Verdict) -> None:
-        """Count a test that ran out of time, in this run or in one that is resumed."""
+        """Count its seconds, and whether it ran out of time, in this run or in one that is resumed."""
+        self.spent += verdict.seconds
         if verdict.status == TIMED_OUT:
             self.late[verdict.task] = self.late.get(verdict.task, 0) + 1
 
@@ -97,6 +105,10 @@ class Examiner:
             verb, *rest = runners[0].hear()
             values, left, printed = ending(verb, rest, len(parts[0]["calls"]), self.lesson.limits)
             return Found(values, printed, left=left)
+        except Greedy:
+            for runner in runners:
+                runner.give_up()
+            raise
         finally:
             for runner in runners:
                 runner.stop()

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dlmini.grade.runner.judge_pipes import Late, Lost, Over, PatientPipes
-from dlmini.grade.runner.values import frame
+from dlmini.grade.runner.judge_pipes import Greedy, Late, Lost, Over, PatientPipes
+from dlmini.grade.runner.values import HEAD, Garbled, frame
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere a runner ends with its case")
 NONCE, OTHER = b"\1" * 8, b"\2" * 8
@@ -82,3 +82,24 @@ def test_a_host_that_is_gone_is_not_waited_for(runner):
 def test_complaints_are_kept_for_those_who_ask(runner):
     os.write(runner.host, b"no such module\n")
     assert runner.pipes.mutter() == "no such module"
+
+
+def test_a_wait_is_interrupted_for_a_look_around(runner):
+    """What the look finds ends the wait, however far the deadline."""
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) == 3:
+            raise Greedy("too much")
+
+    runner.pipes.look = look
+    with pytest.raises(Greedy):
+        runner.pipes.hear()
+
+
+def test_a_frame_of_many_small_values_is_refused_before_it_is_read(runner):
+    """A megabyte of None takes seconds to read."""
+    os.write(runner.child, HEAD.pack(1 << 20, 1 << 20))
+    with pytest.raises(Garbled, match="table of 1048576 bytes"):
+        runner.pipes.hear()

@@ -16,7 +16,9 @@ from dlmini.grade.runner.pipes import OVER
 from dlmini.grade.runner.values import HEAD, frame, lengths, strict
 
 MOST = 1 << 16  # bytes of standard error that are kept
+LOOK = 0.1  # seconds after which a wait is interrupted for a look around
 ENDED = "your program ended without an answer."
+LATE = "no answer in time: it waits, or sleeps, for ever."
 
 
 class Lost(Exception):
@@ -27,6 +29,10 @@ class Late(Lost):
     """It hung, or used up its time."""
 
 
+class Greedy(Lost):
+    """It held too much memory, and still does."""
+
+
 class Over(Exception):
     """The host's last word about a case: its exit code, and seconds of processor time."""
 
@@ -34,8 +40,9 @@ class Over(Exception):
 class PatientPipes:
     """Frames in, frames out, until `deadline` (of time.monotonic). Afterwards, and when the other side ends, Lost."""
 
-    def __init__(self, process, deadline: float):
-        self.process, self.deadline, self.nonce = process, deadline, b""
+    def __init__(self, process, deadline: float, look=lambda: None):
+        """look: called now and then while waiting; what it raises ends the waiting."""
+        self.process, self.deadline, self.nonce, self.look = process, deadline, b"", look
         self.inn, self.out, self.aside = (p.fileno() for p in (process.stdout, process.stdin, process.stderr))
         self.came, self.muttered, self.hung_up, self.polls = bytearray(), bytearray(), False, {}
         if os.name == "posix":
@@ -60,8 +67,9 @@ class PatientPipes:
 
     def hear(self) -> tuple:
         """The next frame; or Over, if the case is over and there is none left."""
+        self.look()
         if time.monotonic() > self.deadline:
-            raise Late("no answer in time: it waits, or sleeps, for ever.")
+            raise Late(LATE)
         whole, toc = lengths(self._exactly(HEAD.size))
         return strict(self._exactly(whole), toc)
 
@@ -112,9 +120,11 @@ class PatientPipes:
             self.polls[events] = select.poll()
             for fd, event in events:
                 self.polls[events].register(fd, event)
-        left = self.deadline - time.monotonic()
-        if left <= 0 or not self.polls[events].poll(left * 1000):
-            raise Late("no answer in time: it waits, or sleeps, for ever.")
+        while (left := self.deadline - time.monotonic()) > 0:
+            if self.polls[events].poll(1000 * min(left, LOOK)):
+                return
+            self.look()
+        raise Late(LATE)
 
     def _some_with_alarm(self) -> bytes:
         """Where pipes cannot be waited for: end the runner at the deadline, which ends the reading."""

@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 import psutil
 
 from dlmini.grade.runner.judge_pipes import Lost, Over, PatientPipes
+from dlmini.grade.runner.memory_watch import MemoryWatch
 from dlmini.grade.runner.pipes import OVER
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.levels import ENVIRONMENT
@@ -27,8 +28,8 @@ class Broken(Exception):
 class RunnerProcess:
     """One runner. `over`: no case is under way; `hopeless`: not worth another wait."""
 
-    def __init__(self, sandbox, limits: Limits):
-        self.nonce, self.over, self.hopeless, self.ready = b"", True, False, False
+    def __init__(self, sandbox, limits: Limits, watch: MemoryWatch):
+        self.nonce, self.over, self.hopeless, self.ready, self.watch = b"", True, False, False, watch
         try:
             self.process = subprocess.Popen(
                 sandbox.command(limits),
@@ -40,7 +41,7 @@ class RunnerProcess:
             )
         except OSError as error:
             raise Broken(f"a runner did not start: {error}") from error
-        self.pipes = PatientPipes(self.process, time.monotonic() + START)
+        self.pipes = PatientPipes(self.process, time.monotonic() + START, watch.look)
         with suppress(Lost):  # who is gone already says why, or does not, when it is to come up
             self.pipes.say(sandbox.settings(limits))
 
@@ -50,6 +51,7 @@ class RunnerProcess:
             return
         try:
             self.ready = self.pipes.hear()[0] == "ready"
+            self.watch.add(self.process.pid)
         except (Lost, Garbled) as error:
             self.kill()
             raise Broken(f"a runner did not start: {self.pipes.mutter()[-2000:] or error}") from error
@@ -95,11 +97,16 @@ class RunnerProcess:
             self.kill()
         return not self.hopeless
 
+    def give_up(self) -> None:
+        """Its case is not to be waited for."""
+        self.hopeless = self.hopeless or not self.over
+
     def kill(self) -> None:
         """End the runner and everything below it, however it has arranged itself.
 
         The outermost process goes last and by itself: it has been hung up on, and buries those below.
         """
+        self.watch.forget(self.process.pid)
         for pipe in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
                 pipe.close()
@@ -123,15 +130,16 @@ class Runners:
 
     def __init__(self, sandbox, limits: Limits):
         self.sandbox, self.limits, self.runners = sandbox, limits, []
+        self.watch = MemoryWatch(limits.memory)
 
     def take(self, count: int) -> list[RunnerProcess]:
         """So many runners that serve. They start together, before any of them is waited for."""
         for i in range(count):
             if i == len(self.runners):
-                self.runners.append(RunnerProcess(self.sandbox, self.limits))
+                self.runners.append(RunnerProcess(self.sandbox, self.limits, self.watch))
             elif self.runners[i].process.poll() is not None:
                 self.runners[i].close()
-                self.runners[i] = RunnerProcess(self.sandbox, self.limits)
+                self.runners[i] = RunnerProcess(self.sandbox, self.limits, self.watch)
         for runner in self.runners[:count]:
             runner.come_up()
         return self.runners[:count]

@@ -15,7 +15,8 @@ from math import prod
 import numpy as np
 
 HEAD = struct.Struct("<QQ")  # bytes of the whole, bytes of its table of contents
-MOST = 64 << 20  # bytes of a frame
+MOST = 4 << 20  # bytes of a frame that the judge reads; the longest honest one has 62 KB
+TABLE = 1 << 17  # bytes of its table of contents, and so the most values in it: reading them takes half a second
 DEEP = 12  # containers inside containers
 DTYPE = re.compile(r"[<>|][biufc]\d{1,2}")
 UNSAID = 64  # an array without numbers may not say more than this by its shape
@@ -121,8 +122,8 @@ def trusting(body: bytearray, toc: int) -> tuple:
 def lengths(head: bytes) -> tuple[int, int]:
     """Of a frame and of its table of contents; refuses what is too long."""
     whole, toc = HEAD.unpack(head)
-    if not toc <= whole <= MOST:
-        raise Garbled(f"a frame of {whole} bytes with a table of {toc} bytes; at most {MOST} are read")
+    if not toc <= whole <= MOST or toc > TABLE:
+        raise Garbled(f"a frame of {whole} bytes with a table of {toc} bytes; at most {MOST} and {TABLE} are read")
     return whole, toc
 
 

@@ -8,15 +8,20 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Per case and rank. Processor time is what usually ends an endless loop; wall time ends one that sleeps."""
+    """Per case and rank, if not said otherwise.
+
+    Processor time is what usually ends an endless loop; wall time ends one that sleeps. Memory is bounded twice: each
+    process by its address space, and all of a submission, on all ranks, by what they really hold.
+    """
 
     cpu: int = 2  # seconds of processor time
     wall: float = 10.0  # seconds until the case, on all ranks, must have ended
-    memory: int = 1 << 30  # bytes of address space
+    total: float = 300.0  # seconds for all tests of a submission together
+    memory: int = 1 << 30  # bytes
     processes: int = 24  # and threads
     file: int = 1 << 20  # bytes of a file, and of what is printed
-    messages: int = 20_000  # of a case, all ranks together
-    traffic: int = 256 << 20  # bytes of these
+    messages: int = 5_000  # of a case, all ranks together
+    traffic: int = 32 << 20  # bytes of these
     packages: tuple[str, ...] = ("numpy",)  # that may be imported, beside the standard library
 
     def as_dict(self) -> dict:
