@@ -21,7 +21,7 @@ def grade(
     out: Annotated[Path, typer.Option("-o", "--out", help="folder for grades and reports")] = Path("grades"),
     jobs: Annotated[int, typer.Option(min=1, help="submissions at a time")] = max(1, (os.cpu_count() or 2) // 2),
     resume: Annotated[bool, typer.Option(help="go on with what is in the folder")] = False,
-    seed: Annotated[int, typer.Option(help="of the assignment; inputs depend on it and on the submission")] = 0,
+    secret: Annotated[Path | None, typer.Option(help="the secret.txt of another run, to draw the same inputs")] = None,
     sandbox: Annotated[str, typer.Option(help=SANDBOX)] = "auto",
     gradescope: Annotated[Path | None, typer.Option(help="write a single submission's results.json here")] = None,
     i_trust_submissions: Annotated[bool, typer.Option(help="grade even where nothing holds them")] = False,
@@ -42,7 +42,7 @@ def grade(
             return lambda graded, verdict: progress.advance(bar)
 
         one = gradescope is not None
-        class_ = grade_folder(task, submissions, out, level, seed, jobs, resume, given(task.file), begun, one)
+        class_ = grade_folder(task, submissions, out, level, secret, jobs, resume, given(task.file), begun, one)
     if gradescope is not None:
         write_results(gradescope, class_)
     shown(class_, task)
@@ -99,11 +99,11 @@ def check(
 def gradescope_zip(
     lesson: Annotated[str, typer.Argument(help="its number, such as 04")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="the zip; by default autograder_NN.zip")] = None,
-    seed: Annotated[int, typer.Option(help="of the assignment")] = 0,
+    secret: Annotated[Path | None, typer.Option(help="the secret.txt of another run, to draw the same inputs")] = None,
 ) -> None:
-    """Make the autograder bundle of a lesson for Gradescope."""
+    """Make the autograder bundle of a lesson for Gradescope. It holds a secret: keep it from students."""
     from dlmini.grade.gradescope_bundle import make
     from dlmini.grade.lesson import find_lesson
 
     task = find_lesson(lesson)
-    say(f"written: {make(task, out or Path(f'autograder_{task.number}.zip'), seed)}")
+    say(f"written: {make(task, out or Path(f'autograder_{task.number}.zip'), secret)}")

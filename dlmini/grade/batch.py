@@ -9,23 +9,22 @@ from pathlib import Path
 
 from dlmini.grade.examine import Examiner
 from dlmini.grade.journal import Journal, terms_of
-from dlmini.grade.lesson import Lesson, key
+from dlmini.grade.lesson import Lesson
 from dlmini.grade.reports.all import write_all
 from dlmini.grade.runner.process import Runners
+from dlmini.grade.secret import secret_in, seed_of
 from dlmini.grade.submissions.collect import Submission, collect
 from dlmini.grade.verdict import FAILED, Graded, Verdict
 
 
-def seed_of(seed: int, submission: Submission, test: str) -> int:
-    """The same whenever the same submission is graded, another for every other one.
-
-    The text itself takes part: who writes down the answers for the inputs to come gets other inputs by writing them.
-    """
-    return key(seed, submission.name, submission.digest, test) >> 16
-
-
 def grade_one(
-    lesson: Lesson, submission: Submission, sandbox, seed: int, journal: Journal, told: Callable, stop: threading.Event
+    lesson: Lesson,
+    submission: Submission,
+    sandbox,
+    secret: bytes,
+    journal: Journal,
+    told: Callable,
+    stop: threading.Event,
 ) -> Graded:
     graded = Graded(submission)
     with Runners(sandbox, lesson.limits) as runners:
@@ -35,7 +34,7 @@ def grade_one(
                 break
             verdict = journal.find(submission.name, submission.digest, test.name)
             if verdict is None:
-                number = seed_of(seed, submission, test.name)
+                number = seed_of(secret, submission.name, submission.digest, test.name)
                 verdict = absent(test, submission) if submission.source is None else examiner.examine(test, number)
                 journal.add(submission.name, submission.digest, verdict)
             else:
@@ -51,12 +50,12 @@ def absent(test, submission: Submission) -> Verdict:
 
 
 def grade_all(
-    lesson: Lesson, submissions: list[Submission], sandbox, seed: int, journal: Journal, jobs: int = 1, told=None
+    lesson: Lesson, submissions: list[Submission], sandbox, secret: bytes, journal: Journal, jobs: int = 1, told=None
 ) -> list[Graded]:
     """All submissions in their order. Interrupted, it ends its runners and leaves a journal to resume from."""
     stop, told = threading.Event(), told or (lambda graded, verdict: None)
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(grade_one, lesson, s, sandbox, seed, journal, told, stop) for s in submissions]
+        futures = [pool.submit(grade_one, lesson, s, sandbox, secret, journal, told, stop) for s in submissions]
         try:
             for future in as_completed(futures):
                 future.result()
@@ -72,7 +71,7 @@ def grade_folder(
     root: Path,
     out: Path,
     sandbox,
-    seed: int = 0,
+    secret: Path | None = None,
     jobs: int = 1,
     resume: bool = False,
     given: str = "",
@@ -81,13 +80,15 @@ def grade_folder(
 ) -> list[Graded]:
     """Grade all submissions under `root` into `out`. `begun(tests)` is told how many tests come; what it returns, each.
 
-    given: the exercise as handed out, which does not count as similarity. one: whatever is there is one submission.
+    secret: a file with the secret to draw inputs from, if it is not to be a new one. given: the exercise as handed out,
+    which does not count as similarity. one: whatever is there is one submission.
     """
     submissions = collect(root, lesson.name, lesson.tasks(), one, jobs)
     told = begun(len(submissions) * len(lesson.tests)) if begun else None
-    journal = Journal(out / "journal.jsonl", terms_of(lesson, seed), resume)
+    hidden = secret_in(out, secret)
+    journal = Journal(out / "journal.jsonl", terms_of(lesson, hidden), resume)
     try:
-        class_ = grade_all(lesson, submissions, sandbox, seed, journal, jobs, told)
+        class_ = grade_all(lesson, submissions, sandbox, hidden, journal, jobs, told)
     finally:
         journal.close()
     write_all(out, lesson, class_, sandbox, given)

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import threading
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -30,10 +31,15 @@ class Journal:
         if lines and lines[0] != terms:
             raise ValueError(f"{file} was begun with {lines[0]}, not with {terms}; name another folder")
         file.parent.mkdir(parents=True, exist_ok=True)
-        self.out = file.open("a", encoding="utf-8")
+        self.out = file.open("a", encoding="ascii")
         if not lines:
             self._append(terms)
         for line in lines[1:]:
+            self._know(line)
+
+    def _know(self, line: dict) -> None:
+        """What a line says. One that was written by another version, or by nobody, says nothing."""
+        with suppress(KeyError, TypeError, AttributeError):
             verdict = Verdict(**{name: value for name, value in line["verdict"].items() if name in NAMES})
             if verdict.status != INFRA:  # nobody's fault: tried again
                 self.known[line["name"], line["digest"], verdict.test] = verdict
@@ -50,23 +56,34 @@ class Journal:
         self.out.close()
 
     def _append(self, line: dict) -> None:
-        self.out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self.out.write(json.dumps(line) + "\n")  # in ASCII: no letter of a student's program can end a line
         self.out.flush()
         os.fsync(self.out.fileno())
 
 
 def whole_lines(file: Path) -> list[dict]:
-    """All lines that were written to their end. A torn last line is cut off, so that the next is not glued to it."""
+    """All lines that were written to their end. A torn last line is cut off, so that the next is not glued to it.
+
+    Lines end at the newline byte; str.splitlines would end them at U+2028 and others, too.
+    """
     data = file.read_bytes()
     end = data.rfind(b"\n") + 1
     if end < len(data):
         with file.open("r+b") as opened:
             opened.truncate(end)
-    return [json.loads(line) for line in data[:end].decode("utf-8").splitlines()]
+    return [_parsed(line) for line in data[:end].split(b"\n")[:-1]]
 
 
-def terms_of(lesson: Lesson, seed: int) -> dict:
-    """What every verdict of a folder was found under: the lesson, its seed, and the tests as they are written."""
+def _parsed(line: bytes) -> object:
+    """None where it is no JSON: a disk may have been full, or an editor at work."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def terms_of(lesson: Lesson, secret: bytes) -> dict:
+    """What every verdict of a folder was found under: the lesson, the secret, and the tests as they are written."""
     module = inspect.getsourcefile(lesson.tests[0].judge)
     tests = hashlib.sha256(Path(module).read_bytes()).hexdigest()[:16]
-    return {"lesson": lesson.name, "seed": seed, "tests": tests}
+    return {"lesson": lesson.name, "secret": hashlib.sha256(secret).hexdigest()[:16], "tests": tests}

@@ -8,7 +8,6 @@ the other side only messages between two ranks, with a program's own tags, are t
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 
@@ -22,6 +21,8 @@ from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.sim.diagnosis import picture
 from dlmini.sim.simulated import Simulated
+
+FLOPS = 1e18  # of one call of compute: ten years on one core. A sum of larger ones might not be finite
 
 
 class Stuck(Exception):
@@ -65,8 +66,10 @@ class Switch:
                 return found
             try:
                 VERBS[verb](self, comm, runner, *rest)
-            except (TypeError, ValueError, AttributeError) as error:
-                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}") from error
+            except (CommError, Garbled, Lost, Raised):
+                raise
+            except Exception as error:  # of whatever kind: what was asked for came from outside
+                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}"[:500]) from error
 
     # ---- requests ----
 
@@ -99,15 +102,15 @@ class Switch:
         part, before = self._part(comm, ranks, where), comm.ledger.total()
         try:
             found = getattr(part, verb)(*args)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise Raised("raised", f"{type(error).__name__}: {error}", self.where[comm.rank], rank=comm.rank) from error
         messages, nbytes = comm.ledger.total()
         self._count(runner, 1 + messages - before[0], nbytes - before[1])
         runner.say("got", found)
 
     def compute(self, comm, runner, label, flops) -> None:
-        if not (isinstance(flops, float) and math.isfinite(flops) and flops >= 0):
-            raise ValueError(f"flops={flops!r}")
+        if not (isinstance(flops, float) and 0 <= flops <= FLOPS):
+            raise ValueError(f"flops={flops!r:.100}, which is not between 0 and {FLOPS:g}")
         self.work[str(label)[:100]] += 1
         comm.compute(str(label)[:100], None, flops=flops)
 

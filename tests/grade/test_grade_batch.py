@@ -16,7 +16,7 @@ import pytest
 from grade_course import EVERY_MUTANT, solution, stub
 
 from dlmini.grade import batch
-from dlmini.grade.batch import grade_all, seed_of
+from dlmini.grade.batch import grade_all
 from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import find_lesson
 from dlmini.grade.reports import gradescope, junit
@@ -26,6 +26,7 @@ from dlmini.grade.submissions.collect import Submission, collect
 from dlmini.grade.verdict import INFRA, PASSED, Verdict
 
 LESSON = find_lesson("00")
+SECRET = bytes(32)
 COMMAND = [sys.executable, "-c", "import typer; from dlmini.commands.grade import grade; typer.run(grade)"]
 
 
@@ -49,7 +50,7 @@ def scores(out):
 
 
 def verdicts(out):
-    lines = [json.loads(line) for line in (out / "journal.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in (out / "journal.jsonl").read_bytes().split(b"\n")[:-1]]
     return [(line["name"], line["verdict"]["test"], line["verdict"]["status"]) for line in lines[1:]]
 
 
@@ -61,7 +62,7 @@ def test_grading_twice_and_killed_and_resumed_gives_equal_scores(tmp_path):
     assert whole.returncode == 0, said
     assert "sandbox: " in said
 
-    cut = graded(second, "--jobs", "1")
+    cut = graded(second, "--jobs", "1", "--secret", str(first / "secret.txt"))
     wait_for_lines(second / "journal.jsonl", 6)
     cut.kill()
     cut.communicate()
@@ -116,19 +117,11 @@ def test_an_interrupt_leaves_a_journal_and_no_process(tmp_path):
     assert not left_behind(run.pid)
 
 
-def test_inputs_differ_between_submissions_and_texts_but_not_between_runs():
-    one, other = Submission("ann", "x = 1"), Submission("bob", "x = 1")
-    seeds = {seed_of(0, one, "t"), seed_of(0, other, "t"), seed_of(1, one, "t"), seed_of(0, one, "u")}
-    seeds |= {seed_of(0, Submission("ann", "x = 2"), "t")}
-    assert len(seeds) == 5
-    assert seed_of(0, Submission("ann", "x = 1"), "t") == seed_of(0, one, "t")
-
-
 def test_a_folder_of_other_terms_is_not_resumed(tmp_path):
-    terms = terms_of(LESSON, 0)
+    terms = terms_of(LESSON, SECRET)
     Journal(tmp_path / "journal.jsonl", terms, resume=False).close()
     with pytest.raises(ValueError, match="name another folder"):
-        Journal(tmp_path / "journal.jsonl", {**terms, "seed": 1}, resume=True)
+        Journal(tmp_path / "journal.jsonl", {**terms, "secret": "another"}, resume=True)
     with pytest.raises(ValueError, match="--resume"):
         Journal(tmp_path / "journal.jsonl", terms, resume=False)
 
@@ -139,17 +132,17 @@ def test_the_graders_own_failure_is_no_grade_and_is_tried_again(tmp_path, monkey
             return [sys.executable, "-c", "raise SystemExit('no sandbox today')"]
 
     ann = [Submission("ann", solution(LESSON.name))]
-    journal = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, 0), resume=False)
+    journal = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, SECRET), resume=False)
     monkeypatch.setattr("dlmini.grade.examine.TRIES", 1)
-    (found,) = grade_all(LESSON, ann, Dead(), 0, journal)
+    (found,) = grade_all(LESSON, ann, Dead(), SECRET, journal)
     journal.close()
     assert {v.status for v in found.verdicts} == {INFRA}
     assert "no sandbox today" in found.verdicts[0].detail
     assert not found.complete
     write_all(tmp_path, LESSON, [found], Dead())
     assert scores(tmp_path) == {"ann": ""}
-    again = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, 0), resume=True)
-    (found,) = grade_all(LESSON, ann, choose(), 0, again)
+    again = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, SECRET), resume=True)
+    (found,) = grade_all(LESSON, ann, choose(), SECRET, again)
     again.close()
     assert found.complete
     assert found.score == LESSON.points
@@ -238,8 +231,8 @@ def test_a_hundred_submissions_twice_give_equal_scores(tmp_path):
         (folder / f"student{i:03}").mkdir(parents=True)
         (folder / f"student{i:03}" / lesson.file).write_text(text, encoding="utf-8")
     assert len(collect(folder, lesson.name)) == 100
-    for out in ("one", "two"):
-        command = [*COMMAND, "04", str(folder), "-o", str(tmp_path / out), "--jobs", "2"]
+    for out, more in (("one", []), ("two", ["--secret", str(tmp_path / "one" / "secret.txt")])):
+        command = [*COMMAND, "04", str(folder), "-o", str(tmp_path / out), "--jobs", "2", *more]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     assert scores(tmp_path / "one") == scores(tmp_path / "two")
     assert scores(tmp_path / "one")["student000"] == f"{lesson.points:g}"

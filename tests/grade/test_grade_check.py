@@ -145,12 +145,15 @@ def test_bad_words_get_a_sentence(course, tmp_path):
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_bundle_holds_what_gradescope_runs_and_no_solution(name, tmp_path):
     lesson = find_lesson(name)
-    one, other = make(lesson, tmp_path / "one.zip", seed=5), make(lesson, tmp_path / "other.zip", seed=5)
+    (tmp_path / "mine.txt").write_text("07" * 32)
+    one, other = (make(lesson, tmp_path / f"{n}.zip", tmp_path / "mine.txt") for n in ("one", "other"))
     assert one.read_bytes() == other.read_bytes()
+    assert one.read_bytes() != make(lesson, tmp_path / "new.zip").read_bytes()
     with zipfile.ZipFile(one) as bundle:
         names = bundle.namelist()
         bundle.extractall(tmp_path / "source")
         assert bundle.getinfo("run_autograder").external_attr >> 16 & 0o111
+        assert bundle.getinfo("secret.txt").external_attr >> 16 & 0o777 == 0o600
     assert {"setup.sh", "run_autograder", "dlmini/__main__.py", f"dlmini/lessons/{name[3:]}/grading.py"} <= set(names)
     assert not [n for n in names if "solution" in n]
     for script in ("setup.sh", "run_autograder"):
