@@ -89,7 +89,13 @@ def test_bytes_through_are_those_in_the_books():
 
 
 def test_steps_are_the_longest_chain_of_messages():
-    assert {name: steps(name, 16) for name in SCHEDULES} == {"naive": 2, "tree": 8, "ring": 30, "halving-doubling": 8}
+    assert {name: steps(name, 16) for name in SCHEDULES} == {
+        "naive": 2,
+        "tree": 8,
+        "ring": 30,
+        "recursive doubling": 4,
+        "halving-doubling": 8,
+    }
     assert [steps("ring", n) for n in (2, 3, 10)] == [2, 4, 18]
 
 

@@ -5,6 +5,7 @@ N ranks, a vector of S bytes, T(n) = alpha + beta n for a message:
     naive (star)        2 alpha + 2 (N-1) S beta
     tree                2 log2 N (alpha + S beta)                          N a power of two; else a bound from above
     ring                2 (N-1) alpha + 2 (N-1)/N S beta
+    recursive doubling  log2 N (alpha + S beta)                            N a power of two; else fold and unfold first
     halving-doubling    2 log2 N alpha + 2 (N-1)/N S beta                  N a power of two; else fold and unfold first
 """
 
@@ -19,14 +20,20 @@ import numpy as np
 
 from dlmini.comm.launch import Transport, launch
 from dlmini.comm.network import Link, Nodes, Switch
-from dlmini.comm.schedules import cut, draw, halving_doubling, naive, native, ring, tree
+from dlmini.comm.schedules import cut, doubling, draw, halving_doubling, naive, native, ring, tree
 from dlmini.data import Dataset
 from dlmini.lessons.meet_the_lab.messages import Point
 from dlmini.lessons.meet_the_lab.shards import shard
 from dlmini.nn import Model
 from dlmini.sim import price
 
-SCHEDULES = {"naive": naive, "tree": tree, "ring": ring, "halving-doubling": halving_doubling}
+SCHEDULES = {
+    "naive": naive,
+    "tree": tree,
+    "ring": ring,
+    "recursive doubling": doubling,
+    "halving-doubling": halving_doubling,
+}
 
 
 # ---- closed forms ----
@@ -44,6 +51,12 @@ def ring_seconds(n: int, nbytes: float, link: Link) -> float:
     return 2 * (n - 1) * (link.latency + nbytes / n / link.bandwidth)
 
 
+def doubling_seconds(n: int, nbytes: float, link: Link) -> float:
+    """As halving_doubling_seconds, with whole vectors in every trade and no way back."""
+    corners = 1 << (n.bit_length() - 1)
+    return (log2(corners) + 2 * (n > corners)) * (link.latency + nbytes / link.bandwidth)
+
+
 def halving_doubling_seconds(n: int, nbytes: float, link: Link) -> float:
     """The largest power of two below n trades; before and after, the others hand over their whole vector."""
     corners = 1 << (n.bit_length() - 1)
@@ -55,6 +68,7 @@ FORMULAS: dict[str, Callable[[int, float, Link], float]] = {
     "naive": star_seconds,
     "tree": tree_seconds,
     "ring": ring_seconds,
+    "recursive doubling": doubling_seconds,
     "halving-doubling": halving_doubling_seconds,
 }
 
@@ -119,7 +133,7 @@ def timed(comm, ways: dict, sizes: Sequence[int], repeats: int) -> dict[str, lis
 
 
 def real_times(on: Transport, sizes: Sequence[int], repeats: int) -> dict[str, list[Point]]:
-    """The four schedules, and the transport's own way (native), on real ranks."""
+    """The schedules, and the transport's own way (native), on real ranks."""
     return launch(timed, on=on, args=({**SCHEDULES, "native": native}, list(sizes), repeats))[0]
 
 

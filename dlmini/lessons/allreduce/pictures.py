@@ -89,7 +89,7 @@ def measured(results: Mapping[str, Sequence[Point]], title: str):
 
 
 class Bench:
-    """Sliders for ranks, size, latency and bandwidth; the picture of `races`, and all four prices beside formulas."""
+    """Sliders for ranks, size, latency and bandwidth; the picture of `races`, and all prices beside formulas."""
 
     def __init__(self):
         wide = {"continuous_update": False, "style": {"description_width": "initial"}}
