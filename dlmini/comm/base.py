@@ -9,11 +9,15 @@ Messages of one (source, tag) arrive in the order they were sent.
 
 from __future__ import annotations
 
-from dlmini.checks import whole
+import time
+
+from dlmini.checks import real, whole
 from dlmini.comm.booking import Booking
 from dlmini.comm.channels import ANY, WORLD, checked_tag
 from dlmini.comm.collectives import Collectives
 from dlmini.events import Event, stamped
+
+NAP = 0.0005  # seconds between two looks of who waits for a limited time
 
 
 class Comm(Booking, Collectives):
@@ -49,6 +53,13 @@ class Comm(Booking, Collectives):
     def _ready(self, source: int, channel: int) -> bool:
         """Would a receive return at once? `source` may be ANY."""
         raise NotImplementedError
+
+    def _ready_within(self, channel: int, seconds: float) -> bool:
+        """Will a receive from anybody return at once, within so many seconds? Not a sleep: nobody is waited for."""
+        end = self.now() + seconds
+        while not (found := self._ready(ANY, channel)) and (rest := end - self.now()) > 0:
+            time.sleep(min(NAP, rest))
+        return found
 
     def _tell(self, event: Event) -> None:
         """Hand a stamped event to the parent."""
@@ -91,6 +102,10 @@ class Comm(Booking, Collectives):
         if type(source) is not int or source != ANY:
             source = self._checked(source, "poll")
         return self._poll(source, checked_tag(tag))
+
+    def arrives(self, seconds: float, tag: int = 0) -> bool:
+        """Wait until a message with this tag is here, whoever sent it; but no longer than so many seconds. Is one?"""
+        return self._arrives(real(seconds, "seconds", least=0), checked_tag(tag))
 
     def gone(self) -> frozenset[int]:
         """Ranks that have died, as far as this one knows; always none where a death ends the run (`launch`, may_die).
@@ -158,6 +173,12 @@ class Comm(Booking, Collectives):
         called = self.now()
         found = self._ready(source, channel)
         self._book_time(called, called, self.now())
+        return found
+
+    def _arrives(self, seconds: float, channel: int) -> bool:
+        called = self.now()
+        found, left = self._ready_within(channel, seconds), self.now()
+        self._book_time(called, left, left)
         return found
 
     def _checked(self, rank: int, what: str) -> int:

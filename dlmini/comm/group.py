@@ -63,5 +63,8 @@ class Group(Comm):
     def _due(self, source: int, channel: int) -> bool:
         return self.world._due(source if source == ANY else self.ranks[source], self.context + channel)
 
+    def _arrives(self, seconds: float, channel: int) -> bool:
+        return self.world._arrives(seconds, self.context + channel)
+
     def _poll(self, source: int, channel: int) -> bool:
         return self.world._poll(source if source == ANY else self.ranks[source], self.context + channel)

@@ -8,6 +8,7 @@ the other side only messages between two ranks, with a program's own tags, are t
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 
@@ -21,8 +22,6 @@ from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.sim.diagnosis import picture
 from dlmini.sim.simulated import Simulated
-
-FLOPS = 1e18  # of one call of compute: ten years on one core. A sum of larger ones might not be finite
 
 
 class Stuck(Exception):
@@ -66,10 +65,8 @@ class Switch:
                 return found
             try:
                 VERBS[verb](self, comm, runner, *rest)
-            except (CommError, Garbled, Lost, Raised):
-                raise
-            except Exception as error:  # of whatever kind: what was asked for came from outside
-                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}"[:500]) from error
+            except (TypeError, ValueError, AttributeError) as error:
+                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}") from error
 
     # ---- requests ----
 
@@ -94,6 +91,11 @@ class Switch:
         source = source if type(source) is int and source == ANY else self._rank(source, part)
         runner.say("got", part._poll(source, self._tag(tag)))
 
+    def arrives(self, comm, runner, ranks, seconds, tag, where) -> None:
+        if not (isinstance(seconds, float) and math.isfinite(seconds) and seconds >= 0):
+            raise ValueError(f"seconds={seconds!r}")
+        runner.say("got", self._part(comm, ranks, where)._arrives(seconds, self._tag(tag)))
+
     def together(self, comm, runner, ranks, verb, args, where) -> None:
         """A collective of the library, done here: what an exercise asks for is not to be had on the other side."""
         if verb not in COLLECTIVES:
@@ -102,15 +104,15 @@ class Switch:
         part, before = self._part(comm, ranks, where), comm.ledger.total()
         try:
             found = getattr(part, verb)(*args)
-        except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        except (TypeError, ValueError) as error:
             raise Raised("raised", f"{type(error).__name__}: {error}", self.where[comm.rank], rank=comm.rank) from error
         messages, nbytes = comm.ledger.total()
         self._count(runner, 1 + messages - before[0], nbytes - before[1])
         runner.say("got", found)
 
     def compute(self, comm, runner, label, flops) -> None:
-        if not (isinstance(flops, float) and 0 <= flops <= FLOPS):
-            raise ValueError(f"flops={flops!r:.100}, which is not between 0 and {FLOPS:g}")
+        if not (isinstance(flops, float) and math.isfinite(flops) and flops >= 0):
+            raise ValueError(f"flops={flops!r}")
         self.work[str(label)[:100]] += 1
         comm.compute(str(label)[:100], None, flops=flops)
 
@@ -163,7 +165,8 @@ class Switch:
         return "\n".join(rows[:20])
 
 
-VERBS = {name: getattr(Switch, name) for name in ("send", "recv", "recv_any", "poll", "together", "compute", "now")}
+TAKEN = ("send", "recv", "recv_any", "poll", "arrives", "together", "compute", "now")
+VERBS = {name: getattr(Switch, name) for name in TAKEN}
 COLLECTIVES = ("barrier", "bcast", "gather", "allgather", "allreduce", "reduce_scatter")
 
 

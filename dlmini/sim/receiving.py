@@ -82,6 +82,17 @@ class Mailbox:
             self._despair()
         return found
 
+    def _ready_within(self, channel: int, seconds: float) -> bool:
+        """What comes first: a message, or the time."""
+        queue, end = self._queue(channel), self.clock + seconds
+        while True:
+            first = queue.first()
+            here = first is not None and first[0] <= end
+            if self._caught_up(first[0] if here else end, queue):
+                self.clock = max(self.clock, first[0] if here else end)
+                self._alive()
+                return here
+
     def _wait_for(self, what) -> None:
         """Let others go on until `what` has come: straight to whoever can; the hub only starts, ends and diagnoses."""
         engine = self.engine

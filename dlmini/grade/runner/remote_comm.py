@@ -44,6 +44,9 @@ class RemoteComm:
             source = self._checked(source, "poll")
         return self._asked("poll", source, _tag(tag))
 
+    def arrives(self, seconds: float, tag: int = 0) -> bool:
+        return self._asked("arrives", float(seconds), _tag(tag))
+
     def gone(self) -> frozenset[int]:
         """Nobody dies where the judge looks."""
         return frozenset()
