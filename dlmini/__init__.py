@@ -30,6 +30,7 @@ _ROOMS = {
     "sim": "Simulated Cluster explore replay price",
     "topology": "Own spectral_gap consensus_distance",
     "recipe": "Recipe",
+    "sandblaster": "Sandblaster",
     "task": "Classify",
     "run": "train",
     "outcome": "Outcome",

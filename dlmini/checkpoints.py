@@ -1,7 +1,7 @@
 """Checkpoints on disk: all that all ranks remembered after a round, in one plain file.
 
     round-000012.npz    "checkpoint"   what it is, as JSON: format, version, round, ranks, recipe, task, arrays' names
-                        "0:w" ...      what each rank remembers, by rank and name
+                        "0:w" ...      what each rank remembers, by rank and name; counted among those that remember
 Numbers and text only: no pickles, nothing in it is executed.
 """
 
@@ -22,7 +22,6 @@ from dlmini.recipe import Recipe
 from dlmini.recipe_text import read, write
 
 FORMAT, VERSION = "dlmini checkpoint", 2  # version 1 had no header, and knew no tasks
-MAY_DIFFER = ("rounds", "evaluate_every", "all_workers", "checkpoint_every")
 NAME = re.compile(r"round-(\d+)\.npz")
 
 
@@ -38,11 +37,11 @@ class Checkpoints:
     """
 
     def __init__(self, folder, size: int, recipe: Recipe, task):
-        self.folder, self.size, self.parts = Path(folder), size, {}
+        self.folder, self.keepers, self.parts = Path(folder), recipe.keepers(size), {}
         said = {
             "format": FORMAT,
             "version": VERSION,
-            "size": size,
+            "size": len(self.keepers),
             "recipe": written(recipe) if recipe.checkpoint_every else "",
         }
         self.said = said | {"task": fingerprint(task, size, recipe)}
@@ -51,11 +50,11 @@ class Checkpoints:
 
     def hear(self, event: Checkpoint) -> Path | None:
         parts = self.parts.setdefault(event.t, {})
-        parts[event.rank] = event.memory
-        return self.write(event.t, self.parts.pop(event.t)) if len(parts) == self.size else None
+        parts[self.keepers.index(event.rank)] = event.memory
+        return self.write(event.t, self.parts.pop(event.t)) if len(parts) == len(self.keepers) else None
 
     def write(self, t: int, parts: dict[int, dict]) -> Path:
-        arrays = {f"{rank}:{name}": array for rank, memory in parts.items() for name, array in memory.items()}
+        arrays = {f"{keeper}:{name}": array for keeper, memory in parts.items() for name, array in memory.items()}
         said = json.dumps({**self.said, "t": t, "arrays": sorted(arrays)})
         file = self.folder / f"round-{t + 1:06}.npz"
         return files.write(file, lambda stream: np.savez(stream, checkpoint=said, **arrays))
@@ -78,7 +77,7 @@ def written(recipe: Recipe) -> str:
 def fingerprint(task, size: int, recipe: Recipe) -> dict[str, str]:
     """What the task says of itself, or what can be seen of it."""
     if hasattr(task, "fingerprint"):
-        return task.fingerprint(recipe.workers(size), recipe.seed)
+        return task.fingerprint(recipe.parts(task, size), recipe.seed)
     return {name: str(getattr(task, name)) for name in ("size", "shapes", "batch") if hasattr(task, name)}
 
 
@@ -99,7 +98,7 @@ def load(file: Path) -> Kept:
         with np.load(file, allow_pickle=False) as opened:
             said = header(file, opened)
             recipe, task, memories = read(said["recipe"]), dict(said["task"]), by_rank(opened, said)
-            if not isinstance(recipe, Recipe):
+            if not hasattr(recipe, "keepers"):
                 raise ValueError(f"its recipe is {recipe!r}")
             return Kept(file, int(said["t"]), len(memories), recipe, task, memories)
     except Unusable:
@@ -166,11 +165,16 @@ def newest_good(place) -> Kept:
     raise Unusable("; ".join(bad))
 
 
+def same(kept, recipe) -> bool:
+    """Whether a run by this recipe may go on where that one has ended."""
+    free = {name: getattr(recipe, name) for name in recipe.may_differ}
+    return type(kept) is type(recipe) and replace(kept, **free) == recipe
+
+
 def memories(place, size: int, recipe: Recipe, task) -> list[dict[str, np.ndarray]]:
     """What each rank is to remember; refuses a checkpoint of another recipe, another task or other ranks."""
     kept = newest_good(place)
-    free = {name: getattr(recipe, name) for name in MAY_DIFFER}
-    if kept.size != size or replace(kept.recipe, **free) != recipe:
+    if kept.size != len(recipe.keepers(size)) or not same(kept.recipe, recipe):
         raise ValueError(
             f"the checkpoint was made by {kept.recipe} on {kept.size} ranks; resume with the same, or begin anew"
         )

@@ -77,10 +77,14 @@ class Round(Event):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot(Event):
-    """Weights for the parent to evaluate: workers never evaluate themselves."""
+    """Weights for the parent to evaluate: workers never evaluate themselves.
+
+    part: (number, of how many) where a rank shows only its piece of the vector; pieces follow one another.
+    """
 
     t: int
     weights: np.ndarray
+    part: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,21 @@ class Served(Event):
     phases: Phases | None = None  # these three as in Round
     sent: int = 0
     messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Portion(Event):
+    """Of Sandblaster: what became of a portion in evaluation `number` of round `t`.
+
+    what: handed (to the replica), copied (to one more), counted (of this replica), dropped (another one's counts),
+    lost (its replica has died: it waits again).
+    """
+
+    t: int
+    number: int
+    portion: int
+    replica: int
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +150,11 @@ class Fault(Event):
     def deadly(self) -> bool:
         """Whether its rank is gone."""
         return self.kind in ("crashed", "killed")
+
+    @property
+    def fateful(self) -> bool:
+        """Whether its rank is gone, or has come back."""
+        return self.deadly or self.kind == "returned"
 
 
 @dataclass(frozen=True, slots=True)

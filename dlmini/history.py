@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
-from dlmini.events import Event, Round, Served, Slot, Span
+from dlmini.events import Event, Portion, Round, Served, Slot, Span
 
-FREQUENT = (Round, Served, Slot, Span)  # those that every round brings
+FREQUENT = (Round, Served, Slot, Span, Portion)  # those that every round brings
+FLEETING = (Slot, Span, Portion)  # of these the old ones go
 PLACES = 2  # of a look: how far apart the workers were, and what was measured
 serial = itemgetter(0)
 
@@ -19,8 +20,9 @@ class History:
     """Events in the order of their coming, whoever asks and however late. About `room` of the frequent ones are kept.
 
     When there are more, the newest half stays whole. Of the older ones every k-th round stays, the same of all ranks, k
-    as small as will do; older Spans and Slots go. What stays is as it was told, and since Round and Served say what was
-    spent and sent *so far*, totals stay exact. All other events stay: there is one for each look, fault and end.
+    as small as will do; older Spans, Slots and Portions go. What stays is as it was told, and since Round and Served
+    say what was spent and sent *so far*, totals stay exact. All other events stay: there is one for each look, fault
+    and end.
 
     What comes of a look is known later than what is told after it: so a place is kept for it, and nobody reads beyond a
     place that is not filled. A reader that keeps up (within half the room) sees every event once.
@@ -87,7 +89,7 @@ class History:
     def _stays(self, event: Event, few: bool) -> bool:
         if not isinstance(event, FREQUENT):
             return True
-        return few and not isinstance(event, Slot | Span) and event.t % self.every == 0
+        return few and not isinstance(event, FLEETING) and event.t % self.every == 0
 
     # ---- reading ----
 

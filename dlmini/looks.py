@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ class Looks:
 
     gone        ranks that have died: nobody waits for what they would have shown
     shown       round -> what workers have shown, by rank; `latest` is the last round that was seen
+    pieces      round -> what has come of a vector that several ranks show together
     measured    what was found, look after look; `weights` are those of the last one
     why, enough the reason for which training may end, and that it should
     Weights are forgotten as soon as they were tried. On real machines ranks go on meanwhile; in virtual time a look
@@ -30,15 +32,30 @@ class Looks:
         self.history, self.background = history, background
         self.gone: set[int] = set()
         self.shown: dict[int, dict[int, Snapshot]] = {}
+        self.pieces: dict[int, dict[int, np.ndarray]] = {}
         self.latest, self.best = -1, 0  # best: the number of the look with the lowest loss
         self.measured, self.weights = [], task.initial(recipe.seed)
         self.why, self.enough = "", threading.Event()
 
     def hear(self, event: Snapshot) -> None:
         """Let what the first worker shows be tried; where everyone does, the mean of all, once the last has come."""
+        if event.part is not None:
+            event = self._joined(event)
+            if event is None:
+                return
         if event.t > self.latest or self.recipe.all_workers:  # who takes over from a dead one may be behind it
             self.shown.setdefault(event.t, {})[event.rank] = event
             self._try_shown(event.t)
+
+    def _joined(self, event: Snapshot) -> Snapshot | None:
+        """The whole vector, once the last of its pieces has come; until then nothing."""
+        number, count = event.part
+        pieces = self.pieces.setdefault(event.t, {})
+        pieces[number] = event.weights
+        if len(pieces) < count:
+            return None
+        del self.pieces[event.t]
+        return replace(event, weights=np.concatenate([pieces[number] for number in range(count)]), part=None)
 
     def go_on_without(self, rank: int) -> None:
         """A rank has died. What the others have shown may now be all that will be."""
@@ -48,8 +65,8 @@ class Looks:
 
     def look_at_last(self, results) -> None:
         """If who should have shown the final weights died before: what the first of the others came to."""
-        if self.gone and self.latest < self.recipe.rounds - 1:
-            first = min(set(range(self.workers)) - self.gone)
+        first = min(set(range(self.workers)) - self.gone, default=None)
+        if self.gone and self.latest < self.recipe.rounds - 1 and first is not None and results[first] is not None:
             self.hear(Snapshot(self.recipe.rounds - 1, results[first], rank=first, at=results.seconds))
 
     def _try_shown(self, t: int) -> None:

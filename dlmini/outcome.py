@@ -38,8 +38,9 @@ class Outcome:
 
     @property
     def gone(self) -> list[int]:
-        """Ranks that died on the way."""
-        return sorted({event.rank for event in self.events if isinstance(event, Fault) and event.deadly})
+        """Ranks that died on the way, and did not return."""
+        last = {event.rank: event for event in self.events if isinstance(event, Fault) and event.fateful}
+        return sorted(rank for rank, event in last.items() if event.deadly)
 
     def save(self, folder) -> Path:
         """events.jsonl, summary.json and weights.npy in `folder`, which must not exist yet: all three, or nothing."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class Recipe:
     checkpoint_every: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None
+    # in what a run may differ from the one whose checkpoint it goes on from
+    may_differ: ClassVar[tuple[str, ...]] = ("rounds", "evaluate_every", "all_workers", "checkpoint_every")
 
     def __post_init__(self):
         for name, (_, what) in PIECES.items():
@@ -102,6 +105,22 @@ class Recipe:
 
     def workers(self, size: int) -> int:
         return size - self.topology.servers
+
+    def parts(self, task, size: int) -> int:
+        """Into how many parts the data are dealt out."""
+        return self.workers(size)
+
+    def keepers(self, size: int) -> range:
+        """Ranks that remember something: a checkpoint needs them all."""
+        return range(size)
+
+    def resumed(self) -> "Recipe":
+        """The recipe of workers that have all joined already."""
+        return replace(self, sync=replace(self.sync, warm_start=0)) if self.sync.warm_start else self
+
+    def why_ended(self, results) -> str:
+        """Why all ranks have ended before the last round; here they never do."""
+        return ""
 
     def check(self, size: int) -> None:
         """Raise a sentence that teaches if the pieces do not fit together on `size` ranks."""

@@ -16,7 +16,7 @@ from math import inf, nan
 
 import numpy as np
 
-ROOMS = ("recipe", "sync", "topology", "compression", "optim", "comm.schedules")
+ROOMS = ("recipe", "sandblaster", "sync", "topology", "compression", "optim", "comm.schedules")
 NUMBERS = ("bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64)), "float16", "float32", "float64")
 PLAIN = (type(None), bool, int, str)
 ODD = {"inf": inf, "nan": nan}  # floats that Python has no literals for

@@ -52,7 +52,7 @@ def train(
 def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> None:
     """Refuse what `train` cannot do, before anything is started."""
     piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
-    piece(recipe, "recipe", ("sync", "topology", "rounds"), "a Recipe(...)")
+    piece(recipe, "recipe", ("workers", "keepers", "rounds"), "a Recipe(...), or Sandblaster(...)")
     check_transport(on)
     if until is not None:
         real(until, "until", above=0, hint="a test accuracy; above 1 it is never reached")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
-from dataclasses import replace
 
 from dlmini.background import Background, Job
 from dlmini.checkpoints import Checkpoints, memories
@@ -14,7 +13,7 @@ from dlmini.comm.launch import launch, takes
 from dlmini.events import Checkpoint, Event, Fault, Snapshot
 from dlmini.history import History
 from dlmini.looks import Looks, nbytes
-from dlmini.loop import program
+from dlmini.loop import program as training
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
 
@@ -75,11 +74,15 @@ class Run:
         return self.history.since(0)[0]
 
     def _go(self) -> None:
-        recipe, facts, error = self.recipe if self.before is None else joined(self.recipe), (), None
+        recipe, facts, error = self.recipe if self.before is None else self.recipe.resumed(), (), None
         try:
             args = self.task, recipe, self.before
-            results = launch(program, self.on, args, self._hear, self.control, self._mortals())
+            program = getattr(recipe, "program", training)
+            mortals = self._mortals()
+            returning = mortals if getattr(recipe, "takes_back", False) else ()
+            results = launch(program, self.on, args, self._hear, self.control, mortals, returning)
             self.looks.look_at_last(results)
+            self.looks.why = self.looks.why or recipe.why_ended(results)
             traffic = results.books.total()
             facts = results.seconds, traffic.nbytes, traffic.messages, results.phases
         except BaseException as raised:  # handed to whoever asks for the result
@@ -136,18 +139,21 @@ class Run:
             self.history.add(event)
             if isinstance(event, Fault) and event.deadly:
                 self._go_on_without(event)
+            elif isinstance(event, Fault) and event.kind == "returned":
+                self.gone.discard(event.rank)
         last = isinstance(event, Snapshot) and event.t == self.recipe.rounds - 1  # all is done anyway
         if self.looks.enough.is_set() or self._background.error or (self._stop.is_set() and not last):
             self.looks.why = self.looks.why or STOPPED
             raise Stopped
 
     def _keep(self, event: Checkpoint) -> None:
-        if self.checkpoints is not None and not self.gone:
+        if self.checkpoints is not None and self.gone.isdisjoint(self.recipe.keepers(self.on.size)):
             self._background.give(Job(lambda: self.checkpoints.hear(event), nbytes(event.memory.values())))
 
     def _go_on_without(self, fault: Fault) -> None:
         """A rank has died: whoever wants checkpoints hears that there will be no more."""
-        if self.checkpoints is not None and not self.gone:
+        keepers = self.recipe.keepers(self.on.size)
+        if self.checkpoints is not None and fault.rank in keepers and self.gone.isdisjoint(keepers):
             self.history.add(Fault("unkept", UNKEPT.format(fault.rank), rank=fault.rank, at=fault.at))
         self.looks.go_on_without(fault.rank)
 
@@ -194,8 +200,3 @@ def end_runs() -> None:
         run.stop()
     for run in going:
         run._thread.join(PATIENCE)
-
-
-def joined(recipe: Recipe) -> Recipe:
-    """The recipe of workers that have all joined already."""
-    return replace(recipe, sync=replace(recipe.sync, warm_start=0)) if recipe.sync.warm_start else recipe

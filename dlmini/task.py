@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from dlmini.checks import piece, real, refuse, settle, whole
-from dlmini.data import Batch, Dataset, split_iid, stream
+from dlmini.data import Batch, Dataset, batches, split_iid, stream
 from dlmini.nn import Model
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in the repr of a layer that says nothing better of itself
@@ -71,6 +71,11 @@ class Classify:
         epoch, left = divmod(skip, -(-len(rows) // size))
         found = stream(self.train, size, seed=seed, rank=shard, part=rows, epoch=epoch, reuse=True)
         return islice(found, left, None)
+
+    def part(self, number: int, of: int, seed: int) -> Iterator[Batch]:
+        """One pass over the rows of part `number` of `of`, always the same batches: for methods that see all data."""
+        rows = self.split(self.train, of, seed=seed)[number]
+        return batches(self.train, min(self.batch, len(rows)), seed=seed, rank=number, part=rows)
 
     def fingerprint(self, workers: int, seed: int) -> dict[str, str]:
         """What a checkpoint was learned from, so that it is not resumed on something else. The test set is free.

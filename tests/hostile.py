@@ -281,6 +281,7 @@ ROWS = {
         "listen": only(None, (print, *CLASSES)),
         "control": only(None),
         "may_die": only((), ([], ())),
+        "may_return": only((), ([], ())),
     },
     "Hierarchical": {"per_node": whole(2)},
     "Processes": {
@@ -364,6 +365,18 @@ ROWS = {
         "checkpoint_every": whole(0, least=0),
         "seed": whole(0, least=0),
         "feedback": Argument(True, lambda x: x is None or isinstance(x, (bool, np.bool_))),
+    },
+    "Sandblaster": {
+        "history": whole(3),
+        "portions": whole(4, also=NONE),
+        "backup": truth(True),
+        "shards": whole(1),
+        "form": only("dots"),
+        "tolerance": real(1e-6, least=0),
+        "rounds": whole(3),
+        "evaluate_every": whole(0, least=0),
+        "checkpoint_every": whole(0, least=0),
+        "seed": whole(0, least=0),
     },
     "Classify": {
         "model": only(NET),

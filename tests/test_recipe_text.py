@@ -23,6 +23,7 @@ from dlmini import (
     PerLayer,
     PushSum,
     Recipe,
+    Sandblaster,
     Threshold,
     TopK,
     constant,
@@ -100,7 +101,7 @@ def test_real_numbers_of_numpy_keep_their_value_and_their_type(kind):
 
 def test_the_product_leaves_out_no_public_piece():
     seen = {type(part) for part in (*SYNCS, *EVERY_TOPOLOGY, *COMPRESSORS, *OPTIMIZERS, *RATES, *SCHEDULES)}
-    assert {it for it in pieces().values() if isinstance(it, type)} - seen == {Recipe, Own}
+    assert {it for it in pieces().values() if isinstance(it, type)} - seen == {Recipe, Sandblaster, Own}
     assert {it for it in pieces().values() if not isinstance(it, type)} == set(SCHEDULES[:-1])
 
 

@@ -62,6 +62,7 @@ def launch(
     listen: Callable[[Event], None] | None = None,
     control: Control | None = None,
     may_die: Iterable[int] = (),
+    may_return: Iterable[int] = (),
 ) -> Results:
     """program(comm, *args) on every rank of `on`; results by rank.
 
@@ -70,6 +71,8 @@ def launch(
     control: orders to the ranks while they run (control.py); on Simulated and Processes.
     may_die: ranks whose death does not end the run, as long as one of them lives; on Simulated and Processes. The
     others are told (`comm.gone`), who listens gets a Fault, and the result of a dead rank is None.
+    may_return: those of them that the others take back, if the cluster says that they return (Simulated alone lets
+    anybody return). Such a rank's program begins anew, with comm.life = 1, and it is no longer in comm.gone().
     """
     check_program(program, args), check_transport(on)
     if listen is not None and not callable(listen):
@@ -81,6 +84,11 @@ def launch(
     if mortals := mortal_ranks(may_die):
         check_mortals(mortals, on)
         options["may_die"] = mortals
+    returning = mortal_ranks(may_return, "may_return")
+    if not returning <= mortals:
+        raise ValueError(f"may_return is {shown(may_return)}, but only ranks that may_die names too can come back")
+    if returning and takes(on, "may_return"):
+        options["may_return"] = returning
     return on.run(program, tuple(args), listen, **options)
 
 
@@ -104,14 +112,14 @@ def check_control(control: Control, on: Transport) -> None:
         raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
 
 
-def mortal_ranks(may_die) -> frozenset[int]:
+def mortal_ranks(ranks, name: str = "may_die") -> frozenset[int]:
     """Ranks as a set; anything else is refused."""
-    if not isinstance(may_die, list | tuple | set | frozenset | range):
-        refuse(TypeError, "may_die", may_die, "a list of ranks, such as range(3)")
+    if not isinstance(ranks, list | tuple | set | frozenset | range):
+        refuse(TypeError, name, ranks, "a list of ranks, such as range(3)")
     try:
-        return frozenset(may_die)
+        return frozenset(ranks)
     except TypeError:
-        refuse(TypeError, "may_die", may_die, "a list of ranks, such as range(3)")
+        refuse(TypeError, name, ranks, "a list of ranks, such as range(3)")
 
 
 def check_program(program, args) -> None:

@@ -8,7 +8,6 @@ the other side only messages between two ranks, with a program's own tags, are t
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 
@@ -22,6 +21,9 @@ from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.sim.diagnosis import picture
 from dlmini.sim.simulated import Simulated
+
+FLOPS = 1e18  # of one call of compute: ten years on one core. A sum of larger ones might not be finite
+SECONDS = 1e9  # that a rank may wait for a message
 
 
 class Stuck(Exception):
@@ -65,8 +67,10 @@ class Switch:
                 return found
             try:
                 VERBS[verb](self, comm, runner, *rest)
-            except (TypeError, ValueError, AttributeError) as error:
-                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}") from error
+            except (CommError, Garbled, Lost, Raised):
+                raise
+            except Exception as error:  # of whatever kind: what was asked for came from outside
+                raise Garbled(f"the request {verb} with {rest!r:.100}: {error}"[:500]) from error
 
     # ---- requests ----
 
@@ -92,8 +96,8 @@ class Switch:
         runner.say("got", part._poll(source, self._tag(tag)))
 
     def arrives(self, comm, runner, ranks, seconds, tag, where) -> None:
-        if not (isinstance(seconds, float) and math.isfinite(seconds) and seconds >= 0):
-            raise ValueError(f"seconds={seconds!r}")
+        if not (isinstance(seconds, float) and 0 <= seconds <= SECONDS):
+            raise ValueError(f"seconds={seconds!r:.100}, which is not between 0 and {SECONDS:g}")
         runner.say("got", self._part(comm, ranks, where)._arrives(seconds, self._tag(tag)))
 
     def together(self, comm, runner, ranks, verb, args, where) -> None:
@@ -104,15 +108,15 @@ class Switch:
         part, before = self._part(comm, ranks, where), comm.ledger.total()
         try:
             found = getattr(part, verb)(*args)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise Raised("raised", f"{type(error).__name__}: {error}", self.where[comm.rank], rank=comm.rank) from error
         messages, nbytes = comm.ledger.total()
         self._count(runner, 1 + messages - before[0], nbytes - before[1])
         runner.say("got", found)
 
     def compute(self, comm, runner, label, flops) -> None:
-        if not (isinstance(flops, float) and math.isfinite(flops) and flops >= 0):
-            raise ValueError(f"flops={flops!r}")
+        if not (isinstance(flops, float) and 0 <= flops <= FLOPS):
+            raise ValueError(f"flops={flops!r:.100}, which is not between 0 and {FLOPS:g}")
         self.work[str(label)[:100]] += 1
         comm.compute(str(label)[:100], None, flops=flops)
 

@@ -61,8 +61,8 @@ class Board:
 
     def _break(self, event: Fault) -> None:
         self.faults.append(event)
-        if event.deadly and event.rank < self.workers:
-            self.alive[event.rank] = False
+        if event.fateful and event.rank < self.workers:
+            self.alive[event.rank] = not event.deadly
 
     def _book(self, event: Round | Served) -> None:
         self.phases[event.rank] = [getattr(event.phases, phase) for phase in PHASES]

@@ -113,10 +113,15 @@ def hopeless(rank, wants, gone) -> CommError:
     return (DeadRank if dead else Unserved)(f"{text}\n{picture([wait])}", [wait])
 
 
+def came_back(lane) -> bool:
+    """Whether an end of it died and came back: what was meant for another life may lie there."""
+    return bool(lane.source.life or lane.dest.life)
+
+
 def unreceived(engine) -> Unreceived | None:
     """The error for messages that nobody has received, or None."""
     lanes = [lane for r in engine.strands() if r.state == "finished" for lane in r.ins.values()]
-    lanes = [lane for lane in lanes if lane.origin not in engine.lifecycle.deaths]
+    lanes = [lane for lane in lanes if lane.origin not in engine.lifecycle.deaths and not came_back(lane)]
     letters = [
         Letter(lane.source.rank, lane.dest.rank, lane.channel, e[NBYTES], e[SENT], place(e[CODE], e[LASTI]))
         for lane in lanes

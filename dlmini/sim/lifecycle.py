@@ -21,14 +21,15 @@ class Died(GreenletExit):
 class Lifecycle:
     """program(comm, *args) on every rank, as often as it comes back.
 
-    may_die: ranks without which the others go on; they stay dead, and `deaths` says when that came.
+    may_die: ranks without which the others go on; `deaths` says when that came. They stay dead, but for may_return.
     """
 
-    def __init__(self, engine: Engine, program, args: tuple = (), members=None, may_die=()):
+    def __init__(self, engine: Engine, program, args: tuple = (), members=None, may_die=(), may_return=()):
         self.engine, self.program, self.args = engine, program, args
         self.results: list = [None] * engine.size
         self.reviews, self.gone = 0, {}  # those who will do nothing any more, in the order of their end
-        self.may_die, self.deaths, self.known = frozenset(may_die), {}, []  # known: those that time has come to
+        self.may_die, self.may_return = frozenset(may_die), frozenset(may_return)
+        self.deaths, self.known = {}, []  # known: those that time has come to
         self.told: set[tuple[int, int]] = set()  # (rank, the dead one of whom a receive from anybody has told it)
         engine.lifecycle, engine.ranks = self, [None] * engine.size
         for number in members or range(engine.size):
@@ -90,19 +91,22 @@ class Lifecycle:
     def announce(self, rank: Rank) -> None:
         """The time of its death has come for the world too (it may have run ahead): the others are told."""
         self.known.append(rank)
-        if len(self.known) == len(self.may_die):
+        if len(self.known) == len(self.may_die) and not any(map(self.returns, self.known)):
             text = f"rank {rank.rank} died at {rank.clock:.6g} s, and nobody is left to go on"
             raise RankFailed(text, rank.rank, died=True)
         self.engine.drop(rank.rank)
         self.review(always=True)
 
     def returns(self, rank: Rank) -> bool:
-        return rank.state == "dead" and rank.rank in self.engine.cluster.back and rank.rank not in self.may_die
+        stays_away = rank.rank in self.may_die and rank.rank not in self.may_return
+        return rank.state == "dead" and rank.rank in self.engine.cluster.back and not stays_away
 
     def revive(self, rank: Rank) -> None:
         """It has lost its memory and all that came meanwhile; its program begins anew."""
         rank.forget()
         rank.state, rank.life, rank.clock = "alive", rank.life + 1, self.engine.time
+        self.deaths.pop(rank.rank, None)
+        self.known = [dead for dead in self.known if dead is not rank]
         rank.emit(Fault("returned", f"rank {rank.rank} came back at {rank.clock:.6g} s"))
         self.start(rank)
 

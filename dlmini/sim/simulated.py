@@ -76,27 +76,29 @@ class Simulated:
         Cluster.of(self.cluster)  # says so if it is none
 
     def run(
-        self, program, args: tuple = (), listen=None, control: Control | None = None, may_die=frozenset()
+        self, program, args: tuple = (), listen=None, control: Control | None = None, may_die=(), may_return=()
     ) -> SimResults:
-        return self.open(program, args, listen, control, may_die).run()
+        return self.open(program, args, listen, control, may_die, may_return).run()
 
     def open(
-        self, program, args: tuple = (), listen=None, control: Control | None = None, may_die=frozenset()
+        self, program, args: tuple = (), listen=None, control: Control | None = None, may_die=(), may_return=()
     ) -> Simulation:
         """A run that has not begun: `step()` it, or `run()` it to its end."""
-        return Simulation(self, program, args, listen, control, may_die)
+        return Simulation(self, program, args, listen, control, may_die, may_return)
 
 
 class Simulation:
     """One run. Between steps look at `time`, `engine.ranks`, `log`, and, where nobody listens, `events`."""
 
-    def __init__(self, on: Simulated, program, args=(), listen=None, control: Control | None = None, may_die=()):
+    def __init__(
+        self, on: Simulated, program, args=(), listen=None, control: Control | None = None, may_die=(), may_return=()
+    ):
         self.on, self.listen, self.control, self.events = on, listen, control, []
         world = Cluster.of(on.cluster), on.size, on.seed, on.log
         self.engine = Engine(*world) if control is None else ControlledEngine(control, *world)
         self.engine.tell, self.engine.played = self._tell, Played
         self.engine.ticket = Ticket if control is None else CutTicket
-        self.lifecycle = Lifecycle(self.engine, program, args, may_die=may_die)
+        self.lifecycle = Lifecycle(self.engine, program, args, may_die=may_die, may_return=may_return)
         self.obedience = control and Obedience(control, self.engine)
         self.hub = Hub(self.engine, self.lifecycle)
         for rank in self.engine.ranks:

@@ -1,0 +1,117 @@
+"""A replica: takes a portion, computes its gradient, pushes it, asks for the next. It remembers nothing that matters.
+
+It fetches the weights once for each evaluation. A portion's data are made when it is handed out for the first time, and
+kept: the coordinator prefers to hand out a portion to whom it had before (affinity).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+from math import inf, isfinite
+
+import numpy as np
+
+from dlmini.comm.errors import DeadRank, Unserved
+from dlmini.events import Round
+from dlmini.sandblaster.layout import COMMAND, FETCHED, JOB, REPORT, Layout
+
+
+def portion_of(task, number: int, of: int, seed: int) -> list:
+    """The batches of one portion: of a task that can say so, one pass over its rows; of another, its first batch."""
+    if hasattr(task, "part"):
+        return list(task.part(number, of, seed))
+    return list(islice(task.batches(number, of, seed), 1))
+
+
+class Replica:
+    """Or one rank of it, if a replica is a group.
+
+    number    of the evaluation whose weights it has
+    """
+
+    def __init__(self, comm, layout: Layout, task, recipe, portions: int):
+        self.comm, self.layout, self.task, self.recipe, self.portions = comm, layout, task, recipe, portions
+        self.member = layout.member_of(comm.rank)
+        self.shards = [(layout.first_shard + k, *layout.overlap(self.member, k)) for k in layout.shards_at(self.member)]
+        self.low, high = layout.starts[self.member]
+        self.w = np.zeros(high - self.low, task.initial(recipe.seed).dtype)
+        self.grad, self.total, self.number = np.zeros_like(self.w), np.zeros_like(self.w), 0
+        self.data: dict[int, list] = {}
+        self.round, self.said = 0, 0  # the iteration it works for, and bytes pushed for it
+
+    def live(self) -> None:
+        self.report("hello")
+        with suppress(Unserved):  # who comes back late may find that all is over
+            verb = ""
+            while verb != "end":
+                verb, *job = self.comm.recv(self.layout.coordinator, JOB)
+                (self.tell if verb == "end" else self.work)(*job)
+        for shard, _, _ in self.shards:
+            self.comm.send(shard, ("bye",), COMMAND)
+        self.comm.send(self.layout.coordinator, ("bye",), REPORT)
+
+    def report(self, *said) -> None:
+        """One rank speaks for its replica."""
+        if self.member == 0:
+            self.comm.send(self.layout.coordinator, said, REPORT)
+
+    def work(self, number: int, portion: int, t: int, loss: float) -> None:
+        self.tell(t, loss)
+        done = (number == self.number or self.fetch(number)) and self.compute(number, portion)
+        self.report("free", number, portion, bool(done))
+
+    def fetch(self, number: int) -> bool:
+        """The weights of an evaluation; False if it is over, and its weights are gone."""
+        found = set()
+        for shard, _, _ in self.shards:
+            self.comm.send(shard, ("fetch", number, self.comm.life), COMMAND)
+        for shard, low, high in self.shards:
+            life = None
+            while life != self.comm.life:  # what was meant for an earlier life may still be on its way
+                life, here, part = self.comm.recv(shard, FETCHED)
+            self.w[low - self.low : high - self.low] = part
+            found.add(here)
+        self.number = found.pop() if len(found) == 1 else 0
+        return self.number == number
+
+    def compute(self, number: int, portion: int) -> bool:
+        """The portion's gradient, to every shard that holds a part of it."""
+        try:
+            loss, rows = self.gradient(self.batches(portion))
+        except DeadRank:  # of this replica's own group: what is left of it cannot compute
+            return False
+        for shard, low, high in self.shards:
+            part = self.total[low - self.low : high - self.low]
+            self.comm.send(shard, ("push", number, portion, loss, rows, part), COMMAND)
+            self.said += part.nbytes
+        return True
+
+    def batches(self, portion: int) -> list:
+        if portion not in self.data:
+            task, seed = self.task, self.recipe.seed
+            self.data[portion] = self.comm.compute("load", portion_of, task, portion, self.portions, seed)
+        return self.data[portion]
+
+    def gradient(self, batches: list) -> tuple[float, int]:
+        """(sum of losses, rows); the sum of gradients is left in `total`. A loss that is no number is infinite."""
+        self.total[:], losses, rows = 0, 0.0, 0
+        for batch in batches:
+            count = len(batch.y)
+            flops = getattr(self.task, "flops", 0.0) * count / getattr(self.task, "batch", count)
+            try:
+                loss = self.comm.compute("gradient", self.task.loss_and_grad, self.w, batch, self.grad, flops=flops)
+            except FloatingPointError:
+                loss = inf
+            losses, rows = losses + count * (loss if isfinite(loss) else inf), rows + count
+            self.grad *= self.grad.dtype.type(count)
+            self.total += self.grad
+        if not isfinite(losses):
+            self.total[:] = 0
+        return losses, rows
+
+    def tell(self, t: int, loss: float) -> None:
+        """Once for each iteration that it took part in: it is over now, and came to this loss."""
+        if t > self.round:
+            self.comm.emit(Round(t - 1, loss, self.said))
+            self.round, self.said = t, 0
