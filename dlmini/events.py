@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -167,10 +168,43 @@ class Done(Event):
 def stamped(event: Event, rank: int, at: float, phases: Phases | None = None, traffic=(0, 0)) -> Event:
     """The event with its place and time; what is written on later is copied, so what was said cannot change."""
     if isinstance(event, Round | Served) and event.phases is None and phases is not None:
+        if type(event) in COLUMNS:
+            return told(event, rank, at, phases, *traffic)
         messages, sent = traffic
         event = replace(event, phases=replace(phases), sent=sent, messages=messages)
     arrays = {f.name: v.copy() for f in fields(event) if isinstance(v := getattr(event, f.name), np.ndarray)}
     return replace(event, rank=rank, at=at, **arrays)
+
+
+def told(event: Round | Served, rank: int, at: float, phases: Phases, messages: int, sent: int) -> Round | Served:
+    """One that every round brings, filled in. Written out: `replace` takes five times as long."""
+    kept = Phases(phases.compute, phases.waiting, phases.communication)
+    if type(event) is Round:
+        return Round(event.t, event.loss, event.nbytes, kept, sent, messages, rank=rank, at=at)
+    return Served(event.worker, event.t, event.staleness, kept, sent, messages, rank=rank, at=at)
+
+
+PARTS = tuple(f"phases.{name}" for name in PHASES)
+COLUMNS = {  # of events that every round brings
+    Round: attrgetter("t", "loss", "nbytes", *PARTS, "sent", "messages", "rank", "at"),
+    Served: attrgetter("worker", "t", "staleness", *PARTS, "sent", "messages", "rank", "at"),
+}
+NUMBERS = frozenset((int, float, np.float32, np.float64, np.int64))
+
+
+def as_row(event: Event) -> tuple | None:
+    """A Round or Served as a tuple of numbers, for many to be pickled together in a tenth of the time; else None."""
+    if type(event) not in COLUMNS or event.phases is None:
+        return None
+    row = COLUMNS[type(event)](event)
+    return (type(event).__name__, *row) if NUMBERS.issuperset(map(type, row)) else None
+
+
+def from_row(row: tuple) -> Round | Served:
+    """The event that `as_row` made a tuple of."""
+    name, a, b, c, compute, waiting, communication, sent, messages, rank, at = row
+    kind = Round if name == "Round" else Served
+    return kind(a, b, c, Phases(compute, waiting, communication), sent, messages, rank=rank, at=at)
 
 
 def totals(events: Iterable[Event]) -> dict[int, Phases]:

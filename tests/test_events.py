@@ -1,10 +1,26 @@
 """Events are plain records; phases add up."""
 
 import json
+from dataclasses import dataclass, fields
+from math import nan
 
 import numpy as np
+import pytest
 
-from dlmini.events import Done, Fault, Phases, Round, Snapshot, Span, as_dict, stamped, totals
+from dlmini.events import (
+    Done,
+    Fault,
+    Phases,
+    Round,
+    Served,
+    Snapshot,
+    Span,
+    as_dict,
+    as_row,
+    from_row,
+    stamped,
+    totals,
+)
 
 
 def test_an_event_is_stamped_with_rank_and_time():
@@ -48,3 +64,33 @@ def test_every_event_is_a_row_of_json():
     rows = [json.loads(json.dumps(as_dict(e))) for e in events]
     assert [row["event"] for row in rows] == ["Round", "Snapshot", "Fault", "Done"]
     assert rows[1]["weights"] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("event", [Round(3, 0.5, 1000), Round(0, np.float32(0.1)), Served(2, 5, 1)])
+def test_what_every_round_brings_is_a_row_of_numbers_and_back(event):
+    event = stamped(event, 4, 1.5, Phases(1.0, 2.0, 3.0), (7, 800))
+    found = from_row(as_row(event))
+    assert found == event
+    assert [type(getattr(found, f.name)) for f in fields(found)] == [
+        type(getattr(event, f.name)) for f in fields(event)
+    ]
+
+
+def test_a_loss_that_is_no_number_is_a_row_too():
+    assert as_row(stamped(Round(0, nan), 0, 0.0, Phases()))[2] is nan
+
+
+@dataclass(frozen=True, slots=True)
+class Praised(Round):
+    praise: str = ""
+
+
+@pytest.mark.parametrize("event", [Done(), Praised(0, 0.5, praise="!"), Round(0, [0.5]), Round(0, None), Round(0, 0.5)])
+def test_other_events_are_no_rows(event):
+    """Among them one that could be changed after it was said, and one whose phases nobody has filled in."""
+    assert as_row(event if event == Round(0, 0.5) else stamped(event, 0, 0.0, Phases())) is None
+
+
+def test_a_round_of_ones_own_is_stamped_like_any_other():
+    event = stamped(Praised(3, 0.5, praise="!"), 1, 2.0, Phases(1.0, 2.0, 3.0), (7, 800))
+    assert event == Praised(3, 0.5, 0, Phases(1.0, 2.0, 3.0), 800, 7, "!", rank=1, at=2.0)

@@ -36,8 +36,11 @@ class Ledger:
 
     def total(self) -> tuple[int, int]:
         """(messages, bytes) so far."""
-        lines = self.lines.values()
-        return sum(line[0] for line in lines), sum(line[1] for line in lines)
+        messages = nbytes = 0
+        for line in self.lines.values():
+            messages += line[0]
+            nbytes += line[1]
+        return messages, nbytes
 
     def entries(self) -> list[Entry]:
         return [Entry(self.rank, *key, *line) for key, line in self.lines.items() if line[0]]

@@ -27,7 +27,7 @@ from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.processes.workers.protocol import Lost, Said
 from dlmini.comm.processes.workers.start import prepare
 from dlmini.comm.real_transports import pickled
-from dlmini.events import Event, Fault
+from dlmini.events import Event, Fault, from_row
 
 KEPT = 64  # idle workers kept at most, over all pools
 _idle: list[Pool] = []  # the one used last comes last
@@ -106,8 +106,8 @@ def hear(said: Said | Lost, listen: Callable[[Event], None]) -> None:
     if isinstance(said, Lost):
         listen(Fault("killed", f"rank {said.rank} {ended(said.code)}", rank=said.rank, at=said.at))
     elif said.stream == "events":
-        for event in map(pickle.loads, said.text):
-            listen(event)
+        for event in said.text:
+            listen(from_row(event) if type(event) is tuple else pickle.loads(event))
     else:
         getattr(sys, said.stream).write(said.text)
 

@@ -15,20 +15,21 @@ from collections.abc import Callable
 
 PAUSE = 0.02  # seconds: fifty pictures in a second are enough for any eye
 ROOM = 2**26  # bytes of events that may wait
+ROW = 200  # bytes that a row of numbers takes, about
 
 
 class EventSender:
-    """The events of one run, pickled. `send` takes a list of them, and may wait."""
+    """The events of one run, pickled, or as rows of numbers (events.py). `send` takes a list of them, and may wait."""
 
-    def __init__(self, send: Callable[[list[bytes]], None]):
+    def __init__(self, send: Callable[[list[bytes | tuple]], None]):
         self.send, self.waiting, self.nbytes, self.helper = send, [], 0, None
         self.lock, self.sending = threading.Lock(), threading.Lock()  # of what waits; of the way to the parent
         self.bell, self.over = threading.Event(), threading.Event()
 
-    def tell(self, event: bytes) -> None:
+    def tell(self, event: bytes | tuple) -> None:
         with self.lock:
             self.waiting.append(event)
-            self.nbytes += len(event)
+            self.nbytes += ROW if type(event) is tuple else len(event)
         if self.helper is None:
             self.helper = threading.Thread(target=self._help, daemon=True)
             self.helper.start()

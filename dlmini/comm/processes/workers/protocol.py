@@ -31,10 +31,10 @@ class Task(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Chat: a text for stdout or stderr, or pickled events."""
+    """Chat: a text for stdout or stderr; or events, pickled, or as rows of numbers (events.py)."""
 
     stream: str
-    text: str | list[bytes]
+    text: str | list[bytes | tuple]
 
 
 class Returned(NamedTuple):

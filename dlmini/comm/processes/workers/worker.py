@@ -27,6 +27,7 @@ from dlmini.comm.processes.workers.edited_sources import Imports
 from dlmini.comm.processes.workers.event_sender import EventSender
 from dlmini.comm.processes.workers.protocol import READY, Exited, Raised, Returned, Said, StartOrder, Stopped, Task
 from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
+from dlmini.events import as_row
 
 HOUSE = str(Path(__file__).parents[2]) + os.sep  # frames from here are not the program's own
 
@@ -58,7 +59,7 @@ class Worker:
         self.answer(Said(stream, text))
 
     def tell(self, event) -> None:
-        self.news.tell(dumped(event, f"an event that rank {self.rank} emits"))
+        self.news.tell(as_row(event) or dumped(event, f"an event that rank {self.rank} emits"))
 
     def run(self, task: Task) -> tuple[Returned | Raised | Exited | Stopped, dict]:
         began = time.time_ns()
