@@ -32,11 +32,13 @@ _ROOMS = {
     "recipe": "Recipe",
     "sandblaster": "Sandblaster",
     "task": "Classify",
+    "segment": "Segment",
     "run": "train",
     "outcome": "Outcome",
     "course.check": "check",
     "show": (
-        "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card guess see"
+        "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card guess see "
+        "segmentation"
     ),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}

@@ -14,8 +14,9 @@ from dlmini.commands.course import course
 from dlmini.commands.doctor import doctor
 from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.lab import lab
+from dlmini.commands.tasks import SETS, task_of
 from dlmini.files import demand_new, demand_place
-from dlmini.terminal import alone, console, say, together
+from dlmini.terminal import alone, by_class, console, say, together
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
@@ -43,15 +44,17 @@ def about() -> None:
 
 @app.command()
 def train(
-    model: Annotated[str, typer.Option(help=MODELS)] = "lenet",
-    data: Annotated[str, typer.Option(help="fashion-mnist, mnist, cifar10 or cifar100")] = "fashion-mnist",
+    task: Annotated[str, typer.Option(help="classify pictures, or segment: a class for each pixel")] = "classify",
+    model: Annotated[str | None, typer.Option(help=f"{MODELS}; by default lenet, for segment unet")] = None,
+    data: Annotated[str | None, typer.Option(help=SETS)] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 2,
-    batch: Annotated[int, typer.Option(min=1, help="images per worker and step")] = 50,
+    batch: Annotated[int | None, typer.Option(min=1, help="images per worker and step: 50, for segment 4")] = None,
     optimizer: Annotated[str, typer.Option(help=", ".join(RATES))] = "momentum",
     rate: Annotated[float | None, typer.Option(help="learning rate; by default a usual one")] = None,
     seed: int = 0,
     threads: Annotated[int, typer.Option(min=1, help="threads that share each batch")] = 1,
     full: Annotated[bool, typer.Option(help="the published set, not the bundled part")] = False,
+    tile: Annotated[int, typer.Option(min=8, help="segment: pixels on a tile's side")] = 128,
     save: Annotated[Path | None, typer.Option(help="write the weights to this .npz file")] = None,
     workers: Annotated[int, typer.Option(help="more than one: train together")] = 1,
     sync: Annotated[str, typer.Option(help="when to talk: bsp, local:16, async, ssp:3")] = "bsp",
@@ -63,8 +66,6 @@ def train(
 ) -> None:
     """Train a network, alone or with workers, with a live display."""
     from dlmini import command_words as words
-    from dlmini.data import load
-    from dlmini.nn import ZOO
 
     check_places(save, out)
     if workers < 1:
@@ -74,20 +75,19 @@ def train(
         raise ValueError(
             "one worker talks to nobody: use --workers 2 or more with --sync, --topology, --compress, --network, --out"
         )
-    build, make = words.choose("model", model, ZOO), words.choose("optimiser", optimizer, words.OPTIMIZERS)
+    make = words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
-    sets = load(data, full=full)
-    net = build(input=sets[0].shape, classes=len(sets[0].classes), threads=threads)
-    say(f"{model}: {net.size:,} parameters · {len(sets[0]):,} images of {data} · {chosen!r}")
-    if workers == 1:
-        weights = alone(net, sets, chosen, epochs, batch, seed)
+    asked, about = task_of(task, model, data, batch, tile, full, threads)
+    say(f"{about} · {chosen!r}")
+    if workers == 1 and task == "classify":
+        weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
     else:
         place = words.read_place(on, workers + pieces[1].servers, network)
-        weights = together(net, sets, chosen, epochs, batch, seed, pieces, place, out)
+        weights = together(asked, chosen, epochs, seed, pieces, place, out)
+    if task == "segment":
+        by_class(asked.by_class(weights))
     if save:
-        from dlmini.alone import statistics
-
-        net.save(save, weights, statistics(net, weights, sets[0], batch))
+        asked.model.save(save, weights, asked.statistics(weights))
         console.print(f"weights written to {save}")
 
 

@@ -40,21 +40,20 @@ def alone(model, sets, optimizer, epochs, batch, seed):
     return news.weights
 
 
-def together(model, sets, optimizer, epochs, batch, seed, pieces, place, out):
+def together(task, optimizer, epochs, seed, pieces, place, out):
     """Workers on a transport; returns the weights of worker 0."""
     from dlmini.recipe import Recipe
     from dlmini.run import train as start_run
-    from dlmini.task import Classify
 
     if out:
         demand_new(out)
     sync, topology, compression = pieces
     workers = place.size - topology.servers
-    per_epoch = max(1, len(sets[0]) // workers // batch // sync.period(10**9))
+    per_epoch = max(1, len(task.train) // workers // task.batch // sync.period(10**9))
     rounds = max(1, epochs * per_epoch)
     recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, evaluate_every=per_epoch, seed=seed)
     say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
-    run = start_run(Classify(model, *sets, batch), recipe, place)
+    run = start_run(task, recipe, place)
     watch(run, Board(rounds))
     report(run.result(), out)
     return run.result().weights
@@ -113,6 +112,14 @@ def report(outcome, out) -> None:
     )
     if out:
         say(f"events and summary written to {outcome.save(out)}")
+
+
+def by_class(scores) -> None:
+    """How well each class of pixels is found."""
+    view = Table("class", "share of pixels", "IoU", "found of it", "right of what was taken for it")
+    for score in scores:
+        view.add_row(score.name, *(f"{part:.1%}" for part in score[1:]))
+    console.print(view)
 
 
 def line(row) -> str:

@@ -17,6 +17,7 @@ from dlmini import (
     AllReduce,
     Batch,
     Classify,
+    Conv2d,
     Dense,
     Int8,
     LocalSGD,
@@ -88,7 +89,7 @@ def compressor(good=None, also=()) -> Argument:
 
 NONE, CLASSES = (None,), (int, SGD)  # a class can be called, whatever comes of it
 DATA, PICTURES = blobs(24), shapes(2, 8)
-NET = Model([Dense(3)], (2,))
+NET, PIXELS = Model([Dense(3)], (2,)), Model([Conv2d(4, 1)], (8, 8, 3))
 W, X, Y = NET.initial(), DATA.x, DATA.y
 TASK = Classify(NET, DATA, DATA, 4)
 OPTIMIZER = {"rate": real(0.1, least=0, also=(print,)), "weight_decay": real(0.0, least=0)}
@@ -384,6 +385,15 @@ ROWS = {
         "test": only(DATA),
         "batch": whole(4),
         "split": only(split_iid, (print, *CLASSES)),
+    },
+    "Segment": {
+        "model": only(PIXELS),
+        "train": only(PICTURES),
+        "test": only(PICTURES),
+        "batch": whole(4),
+        "split": only(split_iid, (print, *CLASSES)),
+        "turns": truth(True),
+        "sample": whole(4),
     },
     "train": {
         "task": only(TASK),

@@ -32,9 +32,37 @@ def test_train_shows_progress_and_writes_weights(tmp_path):
     assert np.isfinite(mlp().load(file)).all()
 
 
+def test_train_segments_tiles_of_a_folder(tmp_path):
+    """Scenes with a palette, cut into tiles; workers exchange int8 both ways."""
+    from PIL import Image
+
+    from dlmini import VAIHINGEN, aerial, unet
+
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    scene = aerial(2, (32, 48))
+    for i, (image, mask) in enumerate(zip(scene.x, scene.y, strict=True)):
+        Image.fromarray(image).save(tmp_path / "images" / f"{i}.png")
+        Image.fromarray(np.array([*VAIHINGEN.values()], np.uint8)[mask]).save(tmp_path / "masks" / f"{i}.png")
+    lines = [f"{' '.join(map(str, colour))} {name}" for name, colour in VAIHINGEN.items()]
+    (tmp_path / "palette.txt").write_text("\n".join(lines))
+    file, words = tmp_path / "w.npz", ("--data", str(tmp_path), "--tile", "32", "--save", str(tmp_path / "w.npz"))
+    two = ("--workers", "2", "--topology", "star:int8", "--compress", "int8", "--on", "simulated", "--batch", "1")
+    done = dlmini("train", "--task", "segment", "--epochs", "1", *words, *two)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "unet: 2,183,990 parameters · 3 images" in done.stdout
+    assert "impervious surfaces" in done.stdout
+    net = unet(input=(32, 32, 3))
+    assert np.isfinite(net.load(file)).all()
+    assert net.load_statistics(file).size == net.measured
+
+
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
+        (("--task", "guess"), "--task guess: choose one of classify, segment"),
+        (("--task", "segment", "--data", "nowhere"), "a folder with images, masks and a palette.txt"),
+        (("--task", "segment", "--model", "lenet", "--tile", "16"), "needs (16, 16, 6): a score for each pixel"),
         (("--model", "resnet"), "choose one of softmax_regression, mlp, lenet"),
         (("--data", "imagenet"), "expected one of fashion-mnist, mnist"),
         (("--optimizer", "lion"), "choose one of sgd, momentum"),

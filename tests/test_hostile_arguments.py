@@ -70,6 +70,7 @@ FIGURES = {  # what is drawn: the first argument
     "mixing_matrix": "K",
     "link_heatmap": "books",
     "wait_graph": "diagnosis",
+    "segmentation": "task",
     "dashboard": "task",
 }
 

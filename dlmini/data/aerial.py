@@ -20,7 +20,8 @@ from dlmini.data.dataset import Dataset
 AERIAL = ("impervious surface", "building", "low vegetation", "tree", "car", "water")
 PAVED, BUILDING, LAWN, TREE, CAR, WATER = range(len(AERIAL))
 
-ROOFS = np.array([(168, 84, 62), (140, 70, 58), (118, 110, 108), (92, 92, 98), (176, 160, 140), (130, 126, 122)])
+RED_ROOFS = [(176, 78, 52), (150, 66, 50), (190, 104, 70), (128, 58, 50), (168, 92, 64)]
+ROOFS = np.array([*RED_ROOFS, (112, 112, 116), (84, 86, 94), (186, 170, 146)])
 CARS = np.array([(225, 225, 228), (28, 28, 32), (150, 152, 156), (150, 30, 34), (48, 74, 120), (96, 100, 104)])
 
 

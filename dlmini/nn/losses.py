@@ -8,9 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+UNLABELLED = 255  # as in data/checks.py: no room of this house imports another for a number
+
 
 def softmax_cross_entropy(scores, labels, dscores, count):
-    """loss = mean of -log p[label],  p = softmax(scores);  dscores = (p - onehot) / count. Scores [M, K]."""
+    """loss = mean of -log p[label],  p = softmax(scores);  dscores = (p - onehot) / count. Scores [M, K].
+
+    A label of K or more says that nobody knows the class: the row adds nothing to the loss, and its gradient is 0.
+    """
+    if len(labels) and labels.max() >= scores.shape[1]:
+        known, slopes = labels < scores.shape[1], dscores
+        scores, labels, dscores = scores[known], labels[known], dscores[known]
+        loss = softmax_cross_entropy(scores, labels, dscores, count)
+        slopes[known], slopes[~known] = dscores, 0
+        return loss
     rows = np.arange(len(labels))
     shifted = scores - scores.max(axis=1, keepdims=True)
     np.exp(shifted, out=dscores)
@@ -32,7 +43,11 @@ def mean_squares(scores, targets, dscores, count):
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """Classes: one label per image, or one per pixel (scores [N, H, W, K], labels [N, H, W])."""
+    """Classes: one label per image, or one per pixel (scores [N, H, W, K], labels [N, H, W]).
+
+    A pixel labelled 255 is one that nobody labelled, if there are fewer classes. It adds nothing, but it is counted in
+    the mean: so the shares of threads, micro-batches and workers add up to what the whole batch would give.
+    """
 
     def __call__(self, ops, scores, labels, dscores, images):
         K = scores.shape[-1]
@@ -51,7 +66,8 @@ class CrossEntropy:
             )
         if not np.issubdtype(labels.dtype, np.integer):
             raise TypeError(f"labels are {labels.dtype}; class numbers must be integers: use labels.astype(np.int64)")
-        low, high = int(labels.min()), int(labels.max())
+        known = labels if labels.ndim == 1 or K > UNLABELLED else labels[labels != UNLABELLED]
+        low, high = int(known.min(initial=0)), int(known.max(initial=0))
         if low < 0 or high >= K:
             raise ValueError(
                 f"a label is {low if low < 0 else high}, but {K} classes have the numbers 0 to {K - 1}: "
@@ -59,8 +75,8 @@ class CrossEntropy:
             )
 
     def hits(self, scores, labels):
-        """How many answers are right, and of how many."""
-        return int((scores.argmax(axis=-1) == labels).sum()), labels.size
+        """How many answers are right, and of how many whose class is known."""
+        return int((scores.argmax(axis=-1) == labels).sum()), int((labels < scores.shape[-1]).sum())
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ _FILES = {
     "waits": "wait_graph",
     "rings": "ring_animation film_strip",
     "laws": "law_card",
+    "masks": "segmentation",
     "guess_cards": "guess see",
     "dashboards": "dashboard",
 }

@@ -271,6 +271,23 @@ def test_losses(rows, classes, kind):
         assert_close(ours, truth)
 
 
+@given(rows=st.integers(1, 30), classes=st.integers(1, 12), kind=st.sampled_from([np.uint8, np.int64]))
+def test_rows_whose_class_nobody_knows_add_nothing(rows, classes, kind):
+    rng = np.random.default_rng(rows)
+    scores, labels = 5 * random(rng, (rows, classes)), rng.integers(0, classes, rows).astype(kind)
+    known = rng.random(rows) < 0.6
+    truth = np.zeros_like(scores)
+    rest = np.empty_like(scores[known])
+    expected = plain.softmax_cross_entropy(scores[known], labels[known], rest, rows) if known.any() else 0
+    truth[known] = rest if known.any() else 0
+    for functions in (plain, compiled):
+        ours = random(rng, scores.shape)
+        found = functions.softmax_cross_entropy(scores, np.where(known, labels, 255).astype(kind), ours, rows)
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        assert_close(ours, truth)
+        assert not ours[~known].any()
+
+
 def test_cross_entropy_survives_huge_scores():
     scores = np.array([[1e4, -1e4, 0], [-3e4, 3e4, 1]], np.float32)
     for functions in (plain, compiled):

@@ -127,6 +127,9 @@ def _softmax_cross_entropy(scores, labels, dscores, count):
     M, K = scores.shape
     loss = 0.0
     for i in range(M):
+        if labels[i] >= K:
+            dscores[i] = 0
+            continue
         top = scores[i, 0]
         for j in range(1, K):
             top = max(top, scores[i, j])
