@@ -32,6 +32,16 @@ def test_train_shows_progress_and_writes_weights(tmp_path):
     assert np.isfinite(mlp().load(file)).all()
 
 
+def test_the_classroom_is_reckoned_at_once(tmp_path):
+    done = dlmini("classroom", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "ring, float32" in done.stdout
+    assert "| ring, float32 | 14.56 | 21.9 |" in (tmp_path / "out" / "classroom.md").read_text("utf-8")
+    assert (tmp_path / "out" / "epochs.png").is_file()
+    wrong = dlmini("classroom", "--world", "imagined")
+    assert "--world imagined: choose some of reckoned, simulated, real, or all" in wrong.stdout
+
+
 def test_train_segments_tiles_of_a_folder(tmp_path):
     """Scenes with a palette, cut into tiles; workers exchange int8 both ways."""
     from PIL import Image

@@ -1,0 +1,43 @@
+"""`dlmini classroom`: six classroom computers train a U-Net, in three worlds, beside what was published."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+
+from dlmini.terminal import console, say
+
+
+def classroom(
+    world: Annotated[str, typer.Option(help="reckoned, simulated, real; several with commas; or all")] = "reckoned",
+    long: Annotated[bool, typer.Option(help="the whole U-Net on 128 x 128 tiles, three seeds: hours")] = False,
+    out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
+    crew: Annotated[int, typer.Option(min=0, help="simulated trainings at a time; 0: one per core")] = 0,
+) -> None:
+    """Repeat the classroom experiment of Krivosheev, Kuznetsov and Spitsyn, and set ours beside theirs.
+
+    reckoned: seconds by formula, at once. simulated: real training on simulated computers, about a quarter of an hour.
+    real: Open MPI between network namespaces at 1 Gbit/s, for root only, a few minutes.
+    """
+    from dlmini import files
+    from dlmini.studies.classroom import report
+    from dlmini.studies.classroom.learning import LONG, SHORT
+    from dlmini.studies.classroom.study import WORLDS, study
+
+    worlds = WORLDS if world == "all" else tuple(world.split(","))
+    if strange := [one for one in worlds if one not in WORLDS]:
+        raise ValueError(f"--world {strange[0]}: choose some of {', '.join(WORLDS)}, or all")
+    if out is not None:
+        files.demand_new(out)
+    began = time.perf_counter()
+    found = study(LONG if long else SHORT, worlds, crew or os.cpu_count() or 1, say)
+    console.print(Markdown(report.text(found)))
+    if out is not None:
+        report.write(found, out)
+        say(f"tables and figures written to {out}")
+    say(f"done in {time.perf_counter() - began:.0f} s")
