@@ -33,6 +33,7 @@ _ROOMS = {
     "sandblaster": "Sandblaster",
     "task": "Classify",
     "segment": "Segment",
+    "parallel": "Grid Split gpipe one_f_one_b interleaved zero_bubble pipedream",
     "run": "train",
     "outcome": "Outcome",
     "course.check": "check",

@@ -12,9 +12,13 @@ from dlmini.topology.turn import Turn
 
 def program(comm, task, recipe, before=None):
     """What every rank runs: the last ranks may be servers. Returns the final weights. before: memories to resume."""
+    if hasattr(task, "place"):  # one network on several ranks: who exchanges with me, and what is my part of the task?
+        comm, task, before = task.place(comm, recipe, before)
+    else:
+        before = before and before[comm.rank]
     recipe.check(comm.size)
     life = serve if comm.rank >= recipe.workers(comm.size) else work
-    return life(comm, task, recipe, before and before[comm.rank])
+    return life(comm, task, recipe, before)
 
 
 def work(comm, task, recipe, before=None):

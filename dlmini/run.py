@@ -15,6 +15,7 @@ from dlmini.checks import piece, real, refuse, whole
 from dlmini.comm.launch import check_transport
 from dlmini.recipe import Recipe
 from dlmini.running import REMEMBERED, Run
+from dlmini.task import peers
 
 
 def train(
@@ -30,7 +31,7 @@ def train(
     control=None,
     remember=REMEMBERED,
 ) -> Run:
-    """Start training `task` by `recipe` on the ranks of `on`.
+    """Start training `task` by `recipe` on the ranks of `on`; a `Split(task, Grid(...))` on the ranks of its grid.
 
     It ends after recipe.rounds, or after so many `epochs`; or, when weights are tried (recipe.evaluate_every) and the
     test accuracy has reached `until`; or when the test loss has not fallen for `patience` trials. Trials are made in
@@ -41,10 +42,11 @@ def train(
     remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
     """
     check_asked(task, recipe, on, until, patience, folder, resume, remember)
+    size = peers(task, on.size)
     if epochs is not None:
-        recipe = recipe.lasting(task.steps(epochs, recipe.workers(on.size)))
-    recipe.check(on.size)
-    for doubt in recipe.doubts(on.size):
+        recipe = recipe.lasting(task.steps(epochs, recipe.workers(size)))
+    recipe.check(size)
+    for doubt in recipe.doubts(size):
         warnings.warn(doubt, stacklevel=2)
     return Run(task, recipe, on, until, patience, folder, resume, control, remember)
 

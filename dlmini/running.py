@@ -16,6 +16,7 @@ from dlmini.looks import Looks, nbytes
 from dlmini.loop import program as training
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
+from dlmini.task import peers
 
 REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
 STOPPED = "somebody stopped it"
@@ -56,12 +57,17 @@ class Run:
         control=None,
         remember=REMEMBERED,
     ):
-        recipe.check(on.size)
+        self.peers = peers(task, on.size)
+        recipe.check(self.peers)
         self.task, self.recipe, self.on, self.control = task, recipe, on, control
-        self.before = memories(resume, on.size, recipe, task) if resume else None
-        self.checkpoints = Checkpoints(folder, on.size, recipe, task) if folder else None
+        self.slices = None
+        if hasattr(task, "assembly"):  # one network on several ranks, each of which shows a slice
+            task.check(recipe)
+            self.slices = task.assembly(recipe)
+        self.before = memories(resume, self.peers, recipe, task) if resume else None
+        self.checkpoints = Checkpoints(folder, self.peers, recipe, task) if folder else None
         self.history, self._background = History(remember), Background(at_once=getattr(on, "virtual", False))
-        self.looks = Looks(task, recipe, on.size, until, patience, self.history, self._background)
+        self.looks = Looks(task, recipe, self.peers, until, patience, self.history, self._background)
         self.gone = self.looks.gone  # ranks that have died
         self._stop, self._outcome, self._error = threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
@@ -108,15 +114,17 @@ class Run:
 
     def _mortals(self) -> range:
         """The workers that may die."""
-        able = self.recipe.survives and takes(self.on, "may_die")
-        return range(self.recipe.workers(self.on.size) if able else 0)
+        able = self.recipe.survives and takes(self.on, "may_die") and self.peers == self.on.size
+        return range(self.recipe.workers(self.peers) if able else 0)
 
     def lesson(self, error: BaseException) -> str:
         """Of a run that a death has ended: why it could not go on, and which could."""
         if not getattr(error, "died", isinstance(error, Deadlock) and bool(self.gone)):
             return ""
         dead = getattr(error, "rank", max(self.gone, default=0))  # servers come last, and without them nobody goes on
-        if dead >= self.recipe.workers(self.on.size):
+        if self.peers < self.on.size:
+            return f"rank {dead} was {self.task.say(dead)}: the others cannot go on without that part of the network"
+        if dead >= self.recipe.workers(self.peers):
             return f"rank {dead} is a server, and the weights that it kept are lost with it"
         if self.recipe.survives:
             return "" if self._mortals() else f"{self.recipe} goes on without a dead worker on Processes and Simulated"
@@ -131,10 +139,9 @@ class Run:
 
     def _hear(self, event: Event) -> None:
         """Every event passes here, in the background. Nothing here takes long."""
-        if isinstance(event, Checkpoint):
-            self._keep(event)
-        elif isinstance(event, Snapshot):
-            self.looks.hear(event)
+        if isinstance(event, Checkpoint | Snapshot):
+            for whole in [event] if self.slices is None else self.slices.hear(event):
+                self._keep(whole) if isinstance(whole, Checkpoint) else self.looks.hear(whole)
         else:
             self.history.add(event)
             if isinstance(event, Fault) and event.deadly:

@@ -1,10 +1,14 @@
-"""One network on several ranks: pipelines, whose schedules are data."""
+"""One network on several ranks: pipelines, whose schedules are data; a grid of ranks; a task split among them."""
 
+from dlmini.parallel.grid import Grid
 from dlmini.parallel.pipeline import gpipe, interleaved, one_f_one_b, pipedream, play, zero_bubble
+from dlmini.parallel.split import Split
 from dlmini.parallel.timetable import Job, Timetable, price
 
 __all__ = [
+    "Grid",
     "Job",
+    "Split",
     "Timetable",
     "gpipe",
     "interleaved",

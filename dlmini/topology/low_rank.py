@@ -37,6 +37,7 @@ class LowRank(Topology):
     rank: int = 2
     how: Schedule = native
     owns_codec: ClassVar[bool] = True
+    by_layer: ClassVar[bool] = True
 
     def __post_init__(self):
         settle(self, rank=whole(self.rank, "rank", 1, hint="how many columns travel"))

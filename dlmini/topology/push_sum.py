@@ -74,7 +74,7 @@ class Mass:
         return np.divide(self.held[:-1], self.held[-1], out=z)
 
     def memory(self) -> dict:
-        return {"held": self.held.copy()}
+        return {"held": self.held[:-1].copy(), "weight": self.held[-1]}
 
     def restore(self, memory: dict) -> None:
-        self.held[:] = memory["held"]
+        self.held[:-1], self.held[-1] = memory["held"], memory["weight"]

@@ -1,0 +1,168 @@
+"""A split task is a task: one network on several ranks, trained by the same loop with the same recipes.
+
+    train(Split(task, Grid(data=2, pipe=2)), Recipe(...), on=Processes(4))
+Every rank gets a task of its own slice of the vector. Ranks that hold the same slice exchange what they learn, by any
+recipe; inside `loss_and_grad` the ranks of a replica pass micro-batches to each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from dlmini.checks import piece, settle, whole
+from dlmini.parallel.balance import balanced, checked_cuts, measured
+from dlmini.parallel.grid import Grid
+from dlmini.parallel.pipeline import PipeDream, one_f_one_b
+from dlmini.parallel.rank_task import RankTask
+from dlmini.parallel.slices import Assembly, own_memory
+from dlmini.parallel.unflushed import Unflushed
+
+SCHEDULES = "a schedule: gpipe, one_f_one_b, interleaved(2), zero_bubble or pipedream"
+
+
+@dataclass(frozen=True)
+class Split:
+    """`task` on a grid of ranks; the recipe's ranks are the grid's `data`.
+
+    schedule: who works on which micro-batch when. micro_batches: how many a batch is cut into; by default 4 per stage,
+    and one where there are no stages or nothing is flushed. Their losses and gradients add up to the batch's own.
+    cuts: the layers that stages 1, 2, ... begin with; None: such that the stage with the most FLOPs has as few as can
+    be; "measured": by time, on this machine, now. With chunks there are `pipe` x chunks stages.
+    """
+
+    task: object
+    grid: Grid
+    schedule: object = one_f_one_b
+    micro_batches: int | None = None
+    cuts: tuple[int, ...] | str | None = None
+
+    def __post_init__(self):
+        piece(
+            self.task, "task", ("model", "batches", "fingerprint"), "a task with a model: Classify(model, train, test)"
+        )
+        piece(self.grid, "grid", ("pipe", "data_group"), "a Grid(data=..., pipe=...)")
+        piece(self.schedule, "schedule", ("plan", "chunks"), SCHEDULES)
+        given, never = self.micro_batches, isinstance(self.schedule, PipeDream)
+        if given is None:
+            given = 1 if self.grid.pipe == 1 or never else usual(self.task.batch, self.grid.pipe, self.schedule.chunks)
+        given = whole(given, "micro_batches", 1, self.task.batch, hint="a batch has no more rows")
+        settle(self, micro_batches=given, cuts=self._cut())
+        if never and given != 1:
+            raise ValueError(f"micro_batches is {given}; pipedream passes whole batches on: leave micro_batches out")
+        if self.grid.tensor > 1:
+            raise ValueError(f"{self.grid}: layers are not shared among ranks yet; use tensor=1")
+        if self.model.threads > 1:
+            raise ValueError(f"the model has threads={self.model.threads}; a stage works with one: use threads=1")
+        self.schedule.plan(self.grid.pipe, given)  # says so if these numbers do not fit together
+
+    def _cut(self) -> tuple[int, ...]:
+        stages, cuts = self.grid.pipe * self.schedule.chunks, self.cuts
+        if isinstance(cuts, str) and cuts == "measured":
+            cuts = balanced(self.model, stages, measured(self.model, singly=stages > len(self.model.layers) // 2))
+        return balanced(self.model, stages) if cuts is None else checked_cuts(cuts, self.model, stages)
+
+    # ---- the task as a whole: what a run asks of it ----
+
+    model = property(lambda self: self.task.model)
+    size = property(lambda self: self.task.size)
+    shapes = property(lambda self: self.task.shapes)
+    initial = property(lambda self: self.task.initial)
+    batches = property(lambda self: self.task.batches)
+    evaluate = property(lambda self: self.task.evaluate)
+    fingerprint = property(lambda self: self.task.fingerprint)
+    steps = property(lambda self: self.task.steps)
+    loss_and_grad = property(lambda self: self.task.loss_and_grad)
+
+    # ---- the seam: what a run asks of a split task besides ----
+
+    def peers(self, size: int) -> int:
+        """How many of `size` ranks a recipe sees: those that hold one slice."""
+        if size != self.grid.size:
+            raise ValueError(f"{self.grid} needs {self.grid.size} ranks, but there are {size}; change one of them")
+        return self.grid.data
+
+    def check(self, recipe) -> None:
+        """Refuse a recipe that cannot be followed by slices."""
+        for sentence in objections(self, recipe):
+            raise ValueError(sentence)
+
+    def place(self, world, recipe, before=None):
+        """(who exchanges, the task, what is remembered) of the rank that asks."""
+        rank, peers = world.rank, self.grid.data_group(world.rank)
+        comm = world if len(peers) == world.size else world.group(peers)
+        memory = before and own_memory(self, rank, before, recipe)
+        first = int(memory["t"]) + 1 if memory else recipe.sync.joins(comm.rank)
+        kind = Unflushed if isinstance(self.schedule, PipeDream) else RankTask
+        return comm, kind(self, world, rank, recipe.steps(first, recipe.rounds)), memory
+
+    def assembly(self, recipe) -> Assembly:
+        """What makes whole vectors of the slices that ranks show."""
+        return Assembly(self, recipe)
+
+    def cut(self, rank: int, whole: np.ndarray) -> np.ndarray:
+        """The numbers of a whole vector (or of several, one above the other) that a rank holds."""
+        return np.concatenate([whole[..., part.low : part.high] for part in self.parts(rank)], axis=-1)
+
+    def paste(self, rank: int, own: np.ndarray, whole: np.ndarray) -> None:
+        """The way back: put a rank's numbers where they belong."""
+        at = 0
+        for part in self.parts(rank):
+            whole[..., part.low : part.high] = own[..., at : at + part.size]
+            at += part.size
+
+    def own_size(self, rank: int) -> int:
+        return sum(part.size for part in self.parts(rank))
+
+    def say(self, rank: int) -> str:
+        """For people: where a rank stands, and with which layers."""
+        layers = ", ".join(f"{p.above} to {p.above + len(p.layers) - 1}" for p in self.parts(rank))
+        return f"{self.grid.say(rank)}, with layers {layers}"
+
+    def parts(self, rank: int) -> list:
+        """The chunks of a rank."""
+        return self._parts[self.grid.place(rank).pipe :: self.grid.pipe]
+
+    @cached_property
+    def _parts(self) -> list:
+        edges = (0, *self.cuts, len(self.model.layers))
+        return [self.model.part(a, b) for a, b in pairwise(edges)]
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_parts"}
+
+    def __repr__(self) -> str:
+        """The network goes without saying."""
+        given = [repr(self.grid), repr(self.schedule), f"micro_batches={self.micro_batches}", f"cuts={self.cuts}"]
+        return f"Split({', '.join(given)})"
+
+
+def usual(rows: int, ranks: int, chunks: int) -> int:
+    """Four micro-batches for each stage, if there are so many rows; with chunks a multiple of the ranks."""
+    most = min(4 * ranks, rows)
+    return most - most % ranks if chunks > 1 and most > ranks else most
+
+
+def objections(split: Split, recipe):
+    if not hasattr(recipe, "sync"):
+        yield f"{recipe!r} deals out work of its own, and asks each rank for whole gradients; give it the task unsplit"
+    keeps, sync, topology = recipe.checkpoint_every, recipe.sync, recipe.topology
+    alone = split.grid.replica == 1
+    if keeps and isinstance(split.schedule, PipeDream) and split.grid.pipe > 1:
+        yield (
+            f"checkpoint_every={keeps}: with pipedream there is always something under way, and no moment to keep; "
+            "use one_f_one_b, or leave checkpoint_every out"
+        )
+    if keeps and not alone and (sync.staleness > 0 or not (topology.waits or topology.servers)):
+        yield (
+            f"checkpoint_every={keeps}: where nobody waits, the parts of a network are at different rounds, and no "
+            "whole can be made of them; use a method that waits, or leave checkpoint_every out"
+        )
+    if keeps and not alone and topology.by_layer:
+        yield (
+            f"checkpoint_every={keeps}: {topology!r} remembers something for every layer of its own part; leave "
+            "checkpoint_every out, or the topology"
+        )
