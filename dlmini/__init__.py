@@ -27,6 +27,7 @@ _ROOMS = {
     "comm.schedules": "native ring tree doubling halving_doubling naive Hierarchical",
     "comm.processes": "Processes",
     "comm.mpi": "Mpi",
+    "comm.classroom": "Classroom",
     "sim": "Simulated Cluster explore replay price",
     "topology": "Own spectral_gap consensus_distance",
     "recipe": "Recipe",

@@ -159,6 +159,13 @@ class Fault(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Gathering(Event):
+    """Not all ranks are there yet: for whom the run waits, a sentence. Told again and again until they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done(Event):
     """A rank's program returned."""
 

@@ -25,3 +25,12 @@ def serve(pipe, last_words, order: tuple) -> None:
     from dlmini.comm.processes.workers.protocol import StartOrder
 
     worker.serve(pipe, last_words, StartOrder(*order))
+
+
+def serve_in_room(pipe, last_words, port: int, home: str) -> None:
+    """The same of a rank in a classroom."""
+    one_thread()
+
+    from dlmini.comm.classroom import rank
+
+    rank.serve(pipe, last_words, port, home)

@@ -299,6 +299,17 @@ ROWS = {
         "timeout": real(1.0, above=0, infinite=True, also=NONE),
         "options": only((), ([],)),
     },
+    "Classroom": {
+        "size": whole(2),
+        "port": whole(5555, 0, 65535),
+        "encrypt": truth(True),
+        "address": text(""),
+        "patience": real(1.0, least=0.1, most=3600),
+        "wait": real(1.0, least=0, infinite=True),
+        "timeout": real(1.0, above=0, infinite=True, also=NONE),
+        "spans": truth(),
+        "key_file": text("room.key", also=NONE),
+    },
     "Simulated": {
         "size": whole(2),
         "cluster": only(gigabit, NONE),

@@ -15,7 +15,8 @@ FILES = sorted(HOUSE.rglob("*.py"))
 
 OUTSIDE = {"__init__", "__main__"}  # the doors
 DRAWING = "show lessons"
-ONLY_IN = {"multiprocess": "comm", "mpi4py": "comm", "matplotlib": DRAWING, "ipywidgets": DRAWING, "greenlet": "sim"}
+ONLY_IN = dict.fromkeys(("multiprocess", "mpi4py", "zmq"), "comm") | {"greenlet": "sim"}
+ONLY_IN |= dict.fromkeys(("matplotlib", "ipywidgets"), DRAWING)
 
 
 @cache

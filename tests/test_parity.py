@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from classrooms import another, classroom
 
 from dlmini import SGD, Momentum, launch
 from dlmini.comm.mpi import Mpi
@@ -67,8 +68,20 @@ def test_mpi_ranks_give_the_same_bits(task, truth):
     assert_equal(launch(all_of, on=Mpi(SIZE), args=(task, RECIPES)), truth)
 
 
-def test_native_sums_of_processes_and_simulator_are_equal_to_the_bit(task):
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    with classroom(SIZE, tmp_path_factory.mktemp("room")) as (found, _):
+        yield found
+
+
+@pytest.mark.parametrize("encrypt", [True, False])
+def test_pcs_of_a_room_give_the_same_bits(task, truth, room, encrypt):
+    assert_equal(launch(all_of, on=another(room, encrypt=encrypt), args=(task, RECIPES)), truth)
+
+
+def test_native_sums_of_processes_room_and_simulator_are_equal_to_the_bit(task, room):
     recipe = Recipe(sync=BulkSynchronous(), topology=AllReduce())
-    places = Simulated(SIZE), Processes(SIZE)
-    first, second = (launch(program, on=place, args=(task, recipe)) for place in places)
-    np.testing.assert_array_equal(first[0], second[0])
+    places = Simulated(SIZE), Processes(SIZE), room
+    first, *others = (launch(program, on=place, args=(task, recipe)) for place in places)
+    for other in others:
+        np.testing.assert_array_equal(first[0], other[0])

@@ -41,7 +41,7 @@ class Results(Sequence):
 
 
 class Transport(Protocol):
-    """Where ranks live: Simulated, Processes, Mpi."""
+    """Where ranks live: Simulated, Processes, Mpi, Classroom."""
 
     size: int
 
@@ -68,8 +68,8 @@ def launch(
 
     results = launch(program, on=Simulated(4, seed=7), args=(x,))
     listen: is called with each event as it comes, and keeps what it wants; without it all are in results.events.
-    control: orders to the ranks while they run (control.py); on Simulated and Processes.
-    may_die: ranks whose death does not end the run, as long as one of them lives; on Simulated and Processes. The
+    control: orders to the ranks while they run (control.py); everywhere but on Mpi.
+    may_die: ranks whose death does not end the run, as long as one of them lives; everywhere but on Mpi. The
     others are told (`comm.gone`), who listens gets a Fault, and the result of a dead rank is None.
     may_return: those of them that the others take back, if the cluster says that they return (Simulated alone lets
     anybody return). Such a rank's program begins anew, with comm.life = 1, and it is no longer in comm.gone().
@@ -101,7 +101,7 @@ def check_mortals(ranks: frozenset, on: Transport) -> None:
     for rank in ranks:
         whole(rank, "a rank in may_die", 0, on.size - 1)
     if not takes(on, "may_die"):
-        raise ValueError(f"the ranks of {on!r} end with the first that dies; use Simulated or Processes")
+        raise ValueError(f"the ranks of {on!r} end with the first that dies; use Simulated, Processes or Classroom")
 
 
 def check_control(control: Control, on: Transport) -> None:
@@ -109,7 +109,7 @@ def check_control(control: Control, on: Transport) -> None:
     if control.size != on.size:
         raise ValueError(f"a control of {control.size} ranks cannot give orders to {on.size}; use Control({on.size})")
     if not takes(on, "control"):
-        raise ValueError(f"the ranks of {on!r} obey no control; use Simulated or Processes")
+        raise ValueError(f"the ranks of {on!r} obey no control; use Simulated, Processes or Classroom")
 
 
 def mortal_ranks(ranks, name: str = "may_die") -> frozenset[int]:
@@ -130,4 +130,4 @@ def check_program(program, args) -> None:
 
 
 def check_transport(on):
-    return piece(on, "on", ("run", "size"), "a transport: Simulated(n), Processes(n) or Mpi(n)")
+    return piece(on, "on", ("run", "size"), "a transport: Simulated(n), Processes(n), Mpi(n) or Classroom(n, port)")

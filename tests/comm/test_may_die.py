@@ -198,7 +198,7 @@ def test_a_transport_without_this_says_so():
         def run(self, program, args=(), listen=None):
             raise AssertionError
 
-    with pytest.raises(ValueError, match="end with the first that dies; use Simulated or Processes"):
+    with pytest.raises(ValueError, match="end with the first that dies; use Simulated, Processes or Classroom"):
         launch(print, Other(), may_die=[0])
     with pytest.raises(ValueError, match="may_die"):
         launch(print, Simulated(2), may_die=[2])

@@ -48,12 +48,13 @@ def without(unread: dict[tuple[int, int], int], lost: set[int]) -> dict[tuple[in
     return {key: count for key, count in unread.items() if key[0] not in lost}
 
 
-def raised(rank: int, answer: Raised) -> BaseException:
-    """The rank's own exception, with the rank and its traceback as a note."""
+def raised(rank: int, answer: Raised, called: str = "") -> BaseException:
+    """The rank's own exception, with the rank (or what it is called) and its traceback as a note."""
     error = pickle.loads(answer.error) if answer.error else RankFailed(answer.text, rank)
+    called = called or f"rank {rank}"
     if isinstance(error, MemoryError):
-        error = RankFailed(f"rank {rank} ran out of memory ({answer.text})", rank)
-    error.add_note(f"raised on rank {rank}:\n{answer.trace}")
+        error = RankFailed(f"{called} ran out of memory ({answer.text})", rank)
+    error.add_note(f"raised on {called}:\n{answer.trace}")
     return error
 
 

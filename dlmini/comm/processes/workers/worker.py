@@ -140,10 +140,10 @@ def portable(error: BaseException) -> bytes:
     return data
 
 
-def told(error: BaseException) -> str:
-    """The traceback, without the frames of this file."""
+def told(error: BaseException, file: str = __file__) -> str:
+    """The traceback, without the frames of this file, in which the program was called."""
     frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
+    while frames is not None and frames.tb_frame.f_code.co_filename == file:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
 

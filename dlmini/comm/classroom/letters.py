@@ -1,0 +1,184 @@
+"""The letters of one rank: how they become frames and letters again, what has come, who has finished or died.
+
+frame       envelope (wire.py), payload, header         a whole letter, if it is small
+frames      envelope; then payload and header, cut      a long one: the receiver puts each part where it belongs
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dlmini.comm import arrays, wire
+from dlmini.comm.channels import ANY
+from dlmini.comm.classroom.mesh import PART, Mesh
+from dlmini.comm.wire import ENVELOPE, Envelope
+
+FINISHED = -(2**31)  # a channel that neither programs nor collectives use: the last letter of every rank
+TICK = 0.1  # seconds after which who waits looks around
+DRAIN = 0.5  # seconds for what a dead rank sent and is still on its way
+
+
+class Letter(NamedTuple):
+    sent: float
+    header: bytes
+    payload: object
+
+    def message(self):
+        if plain := arrays.read(self.header):
+            return np.ndarray(*plain, self.payload)
+        return wire.unpack(self.header, self.payload)
+
+    @property
+    def weight(self) -> int:
+        """What the sender has booked: the payload's length; but ghosts weigh more than they carry."""
+        if self.header[:1] in (b"h", b"C"):
+            return wire.pack(self.message()).nbytes
+        return len(self.payload)
+
+
+class Coming:
+    """A long letter, of which a part is here."""
+
+    def __init__(self, envelope: Envelope):
+        self.envelope, self.at = envelope, 0
+        self.data = memoryview(np.empty(envelope.payload + envelope.header, np.uint8))
+
+    def add(self, part) -> bool:
+        """Is it whole now?"""
+        end = self.at + len(part)
+        self.data[self.at : end] = part
+        self.at = end
+        return end == len(self.data)
+
+    def letter(self) -> Letter:
+        length = self.envelope.payload
+        return Letter(self.envelope.sent, bytes(self.data[length:]), self.data[:length])
+
+
+class Letters:
+    """What one rank has sent and received. `boxes[source, channel]` holds what has come, numbered (number, letter)."""
+
+    def __init__(self, mesh: Mesh):
+        self.mesh, self.rank, self.size = mesh, mesh.rank, mesh.size
+        self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
+        self.coming: dict[int, Coming] = {}
+        self.came, self.sent, self.received = 0, [0] * self.size, [0] * self.size
+        self.ended: set[int] = set()  # nothing more comes from these: they have finished, or died
+        self.lost: set[int] = set()  # these have died
+
+    # ---- sending ----
+
+    def post(self, channel: int, message, now: float, *dests: int) -> int:
+        """Send without waiting; the message's weight."""
+        header = arrays.header_of(message)
+        if header is not None:
+            buffers, length = (message.reshape(-1).view(np.uint8).data,), message.nbytes
+            weight = length
+        else:
+            header, buffers, weight = wire.pack(message)
+            length = sum(map(len, buffers))
+        for dest in dests:
+            if dest == self.rank:
+                self.file(dest, channel, Letter(now, header, bytearray().join(buffers)))
+            elif dest not in self.lost:
+                self.sent[dest] += 1
+                self._send(dest, Envelope(channel, now, len(header), length).to_bytes(), buffers, header, length)
+        return weight
+
+    def _send(self, dest: int, envelope: bytes, buffers, header: bytes, length: int) -> None:
+        if length + len(header) <= PART:
+            self.mesh.send(dest, b"".join((envelope, *buffers, header)))
+            return
+        self.mesh.send(dest, envelope)
+        for buffer in (*buffers, header) if len(buffers) == 1 else (bytearray().join((*buffers, header)),):
+            for at in range(0, len(buffer), PART):
+                self.mesh.send(dest, memoryview(buffer)[at : at + PART])
+
+    # ---- receiving ----
+
+    def read(self) -> bool:
+        """Take in all frames that are here; was there one?"""
+        found = False
+        while (taken := self.mesh.take()) is not None:
+            self._take_in(*taken)
+            found = True
+        return found
+
+    def _take_in(self, source: int, frame) -> None:
+        if source in self.ended:
+            return
+        coming = self.coming.get(source)
+        if coming is None:
+            envelope = Envelope.from_bytes(frame)
+            if len(frame) > ENVELOPE:
+                end = ENVELOPE + envelope.payload
+                self._come(source, envelope, Letter(envelope.sent, bytes(frame[end:]), bytearray(frame[ENVELOPE:end])))
+            else:
+                self.coming[source] = Coming(envelope)
+        elif coming.add(frame):
+            del self.coming[source]
+            self._come(source, coming.envelope, coming.letter())
+
+    def _come(self, source: int, envelope: Envelope, letter: Letter) -> None:
+        self.received[source] += 1
+        if envelope.channel == FINISHED:
+            self.ended.add(source)
+        else:
+            self.come(source, envelope.channel, letter)
+
+    def come(self, source: int, channel: int, letter: Letter) -> None:
+        """A letter is here. (Beyond a cut link it is kept for a while: controlled.py.)"""
+        self.file(source, channel, letter)
+
+    def file(self, source: int, channel: int, letter: Letter) -> None:
+        self.came += 1
+        self.boxes[source, channel].append((self.came, letter))
+
+    def found(self, source: int, channel: int) -> int | None:
+        """Whose letter of this channel came first, among those of `source` (or ANY)."""
+        if source != ANY:
+            return source if (source, channel) in self.boxes else None
+        orders = [(self.boxes[s, channel][0][0], s) for s in range(self.size) if (s, channel) in self.boxes]
+        return min(orders)[1] if orders else None
+
+    def take(self, source: int, channel: int) -> Letter:
+        box = self.boxes[source, channel]
+        _, letter = box.popleft()
+        if not box:
+            del self.boxes[source, channel]
+        return letter
+
+    def expects(self, source: int) -> bool:
+        """May more come from there (or from ANY)?"""
+        if source == ANY:
+            return len(self.ended) < self.size - 1
+        return source != self.rank and source not in self.ended
+
+    # ---- deaths and the end ----
+
+    def lose(self, rank: int) -> None:
+        """It has died. What it sent before and has reached this PC is taken; of a letter that is torn, nothing."""
+        end = time.monotonic() + DRAIN
+        while rank not in self.ended and time.monotonic() < end:
+            if not self.read() and self.mesh.heard_all_of(rank):
+                break
+            self.mesh.wait(TICK / 10)
+        self.coming.pop(rank, None)
+        self.ended.add(rank)
+        self.lost.add(rank)
+        self.mesh.forget(rank)
+
+    def finish(self, wait: Callable[[], None]) -> dict[tuple[int, int], int]:
+        """Say that nothing more comes, wait until all have; how many letters lie unread, by source and channel."""
+        self.post(FINISHED, None, 0.0, *(other for other in range(self.size) if other != self.rank))
+        while self.expects(ANY):
+            wait()
+        return self.unread()
+
+    def unread(self) -> dict[tuple[int, int], int]:
+        return {key: len(box) for key, box in self.boxes.items()}
