@@ -308,7 +308,7 @@ ROWS = {
         "wait": real(1.0, least=0, infinite=True),
         "timeout": real(1.0, above=0, infinite=True, also=NONE),
         "spans": truth(),
-        "key_file": text("room.key", also=NONE),
+        "key_file": Argument("room.key", lambda x: x is None or (isinstance(x, str) and x != "")),
     },
     "Simulated": {
         "size": whole(2),
