@@ -301,7 +301,7 @@ ROWS = {
     },
     "Classroom": {
         "size": whole(2),
-        "port": whole(5555, 0, 65535),
+        "port": whole(80, 0, 65535),
         "encrypt": truth(True),
         "address": text(""),
         "patience": real(1.0, least=0.1, most=3600),
