@@ -55,6 +55,27 @@ def test_native_sums_are_those_of_the_ring_to_the_bit_and_in_the_books(room, siz
     assert ours.books == rings.books
 
 
+def posted(comm):
+    """Sums that are posted, worked on beside other work and messages, and waited for out of their order."""
+    found = []
+    for length in (0, 1, 5, 30_000):
+        x = np.random.default_rng([comm.rank, length]).standard_normal(length).astype(np.float32)
+        pending = [verb(x, wait=False) for verb in (comm.allreduce, comm.reduce_scatter)]
+        x[:] = np.nan
+        comm.compute("work", lambda: [comm.reached(share / 4) for share in range(5)])
+        comm.send((comm.rank + 1) % comm.size, length)
+        assert comm.arrives(60.0)
+        assert comm.recv((comm.rank - 1) % comm.size) == length
+        found += [one.wait() for one in reversed(pending)]
+    return found
+
+
+def test_posted_sums_give_the_bits_of_virtual_time(room):
+    for mine, right in zip(launch(posted, another(room, 3)), launch(posted, Simulated(3)), strict=True):
+        for ours, theirs in zip(mine, right, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
 def test_arrays_of_every_kind_and_size_arrive_whoever_comes_first(room):
     found = launch(mpi_programs.all_kinds, another(room, 3))
     assert all(fine and count == 13 * 6 * 4 * 2 for count, fine in found)

@@ -71,6 +71,7 @@ class RoomComm(Comm):
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave when all have finished; how many messages lie unread, by source and channel."""
+        self._finish_posted()
         others = tuple(rank for rank in range(self.size) if rank != self.rank)
         return self._letters.finish(lambda: self._wait("has finished", others))
 
@@ -96,6 +97,16 @@ class RoomComm(Comm):
             time.sleep(0)  # after a look in vain: let others run
             return False
         return True
+
+    def _due(self, source: int, channel: int) -> bool:
+        return self._poll(source, channel) or not self._letters.expects(source)
+
+    def _work_until(self, source: int, channel: int) -> None:
+        """As inherited, asleep while there is nothing to do."""
+        while self._unfinished and not self._due(source, channel):
+            self._work_on_posted()
+            if self._unfinished and not self._due(source, channel):
+                self._wait(*self._said(source, channel))
 
     def _arrived(self, source: int, channel: int) -> int:
         """Wait until a letter is here: whose."""

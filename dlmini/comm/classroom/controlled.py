@@ -84,12 +84,13 @@ class ObedientComm(RoomComm):
             self._orders.done[self.rank] = event.t + 1
             self._wait_while(lambda: self._orders.holds(self.rank), "is held by the pause button")
 
-    def _charge(self, label: str, flops: float) -> None:
+    def _charge(self, label: str, flops: float, share: float = 1.0) -> None:
         """The rest of what slowed work takes."""
         factor = self._orders.factor[self.rank]
         if factor > 1:
             end = self.now() + (factor - 1) * (self.now() - self._work[1])
             self._wait_while(lambda: self.now() < end, "works slowly", lambda: end - self.now())
+            self._pause_work(self.now(), self.now())  # what comes after is slowed by itself
 
     def _wait(self, what: str, on: tuple[int, ...]) -> None:
         """As inherited; but who waits for somebody beyond a cut link says so, and when that is over."""

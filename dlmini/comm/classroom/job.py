@@ -26,7 +26,7 @@ from dlmini.comm.processes.workers.edited_sources import source_of
 from dlmini.comm.processes.workers.failures import whereabouts
 from dlmini.comm.processes.workers.protocol import Died, Returned, Said, Silent, Stopped
 from dlmini.comm.real_transports import pickled
-from dlmini.events import Event, Fault, Round
+from dlmini.events import Event, Fault, Round, from_row
 
 TICK = 0.02  # seconds between looks at a control, and at the clock
 START = 60.0  # seconds in which all ranks must have said where they listen
@@ -138,7 +138,8 @@ class Job:
         if said.stream != "events":
             getattr(sys, said.stream).write(said.text)
             return
-        for event in map(pickle.loads, said.text):
+        for told in said.text:
+            event = from_row(told) if type(told) is tuple else pickle.loads(told)
             if self.control is not None and isinstance(event, Round):
                 self.control.done[rank] = event.t + 1
             listen(event)

@@ -25,6 +25,7 @@ from dlmini.comm.processes.workers.event_sender import EventSender
 from dlmini.comm.processes.workers.protocol import Exited, Raised, Returned, Said, Stopped
 from dlmini.comm.processes.workers.worker import Voice, dumped, portable, told, whereabouts
 from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
+from dlmini.events import as_row
 
 ROOM = 1 << 26  # bytes of chat that the notebook may not have heard yet
 
@@ -151,7 +152,7 @@ class Rank:
 
     def communicator(self, order: Order, mesh: Mesh, chat: EventSender) -> RoomComm:
         def tell(event) -> None:
-            chat.tell(dumped(event, f"an event that rank {order.rank} emits"))
+            chat.tell(as_row(event) or dumped(event, f"an event that rank {order.rank} emits"))
 
         kind = ObedientComm if order.controlled else RoomComm
         comm = kind(mesh, self.news, tell, self.note)
