@@ -10,7 +10,7 @@ import typer
 
 from dlmini.terminal import console, display, say
 
-SANDBOX = "auto, bwrap, rlimit or none"
+SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or none"
 
 
 def grade(
@@ -29,12 +29,19 @@ def grade(
     """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
     from dlmini.grade.batch import grade_folder
     from dlmini.grade.lesson import find_lesson
+    from dlmini.grade.protections import demand, protections
     from dlmini.grade.sandbox import levels
+    from dlmini.grade.sandbox.child_processes import be_private
 
     level, task = levels.choose(sandbox), find_lesson(lesson)
     if level.name == "none" and not i_trust_submissions:
         raise ValueError(f"{level.warning} Add --i-trust-submissions to go on nevertheless.")
+    be_private()
     say(f"sandbox: {level.name}" + (f" [yellow]warning: {level.warning}[/]" if level.warning else ""))
+    held = protections(level, task.limits)
+    say(f"{held}")
+    if sandbox == "strict":
+        demand(held, level.name)
     with display() as progress:
 
         def begun(total: int):

@@ -2,11 +2,12 @@
 
 An adversary prints BREACH when it has seen or done what it must not. Its docstring says what it needs or is allowed:
 "On top of the solution" (right answers, so all points), "Costs are counted" (right sums, so only the tests of costs
-must fail), "Needs: bwrap" (nothing weaker hides files).
+must fail), "Needs: bwrap" (or whatever hides files, tried out first).
 """
 
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -15,6 +16,7 @@ from grade_course import solution, stub
 
 from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import find_lesson
+from dlmini.grade.protections import protections
 from dlmini.grade.runner.process import Runners
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.grade.sandbox.visible_files import HOUSE
@@ -46,12 +48,18 @@ def left_behind():
     return found
 
 
+@cache
+def opened(sandbox):
+    """What nothing closes on this machine."""
+    return ", ".join(protections(sandbox).open)
+
+
 @pytest.mark.parametrize("file", FILES, ids=[f.stem for f in FILES])
 def test_an_adversary_is_contained_and_gains_nothing(file, sandbox):
     lesson, source = source_of(file)
     said = source if "On top" not in source else ""
-    if "Needs: bwrap" in said and sandbox.name != "bwrap":
-        pytest.skip(f"only bubblewrap hides files, and the sandbox here is {sandbox.name}")
+    if "Needs: bwrap" in said and (open_ways := opened(sandbox)):
+        pytest.skip(f"here {open_ways} is open to whoever is held by {sandbox.name}")
     lesson = replace(
         lesson, limits=Limits(cpu=1, wall=3.0 if "endless" not in file.name else 10.0, messages=2000, traffic=32 << 20)
     )

@@ -24,9 +24,9 @@ from dlmini.grade.runner.pipes import BlockingPipes
 from dlmini.grade.runner.remote_comm import RemoteComm
 from dlmini.grade.runner.student_module import asked_for, load, quiet
 from dlmini.grade.sandbox.child_processes import adopt, be_private, die_with_parent, end_children, outlast
-from dlmini.grade.sandbox.landlock import confine
 from dlmini.grade.sandbox.limits import Limits, bind, bind_time
-from dlmini.grade.sandbox.namespaces import unshared
+from dlmini.grade.sandbox.namespaces import become, unshared
+from dlmini.grade.sandbox.walls import Walls
 
 STUB = "not done yet"  # with this begins what an untouched exercise raises
 
@@ -36,45 +36,53 @@ def main() -> None:
     pipes = BlockingPipes.from_standard()
     (settings,) = pipes.hear()
     limits = Limits(**settings["limits"])
-    if settings["uid"] is not None:
-        os.setgroups([])
-        os.setgid(settings["uid"])
-        os.setuid(settings["uid"])
-    die_with_parent()
-    if settings["unshare"]:
-        unshared(pipes)
-    if settings.get("read"):
-        confine(settings["read"], settings["listed"])
+    settle_in(pipes, settings)
+    walls = Walls(settings)
     adopt()
     be_private()
     bind(limits, settings["processes"])
     pipes.say("ready", np.__version__)
     while (said := pipes.hear()) is not None:
         if said[0] != "stop":  # meant for a case that has ended meanwhile
-            host(pipes, limits, said[0])
+            host(pipes, limits, walls, said[0])
 
 
-def host(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
+def settle_in(pipes: BlockingPipes, settings: dict) -> None:
+    """Become who one is to be, where one is to be.
+
+    Process 1 of a namespace takes all others along when it is killed, so it may be killed at once when the judge is
+    gone. Any other host looks for that itself, and ends those below first.
+    """
+    if settings["unshare"]:
+        unshared(pipes, settings["uid"])
+        return
+    become(settings["uid"])
+    if os.getpid() == 1:
+        die_with_parent()
+
+
+def host(pipes: BlockingPipes, limits: Limits, walls: Walls, case: dict) -> None:
     """One case in a child of its own, and what became of the child."""
     if not hasattr(os, "fork"):
-        return child(pipes, limits, case)
+        return child(pipes, limits, walls, case)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     pid = os.fork()
     if not pid:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         os.setsid()
-        child(pipes, limits, case)
-    _, status, used = outlast(pid, limits.processes)
+        child(pipes, limits, walls, case)
+    _, status, used = outlast(pid, limits.processes, pipes.hung_up)
     end_children(pid)
     pipes.over(case["nonce"], os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
     return None
 
 
-def child(pipes: BlockingPipes, limits: Limits, case: dict) -> None:
+def child(pipes: BlockingPipes, limits: Limits, walls: Walls, case: dict) -> None:
     """Run the case and say how it ended. Never returns: neither exit handlers nor threads have a say in it."""
     try:
         bind_time(limits)
         output = quiet()
+        walls.close()
         try:
             found = "answer", *answer(pipes, limits, case)
         except BaseException as error:

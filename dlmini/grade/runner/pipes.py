@@ -7,6 +7,7 @@ say: that a case is over. A child gives it up before anything of the student's i
 from __future__ import annotations
 
 import os
+import select
 
 from dlmini.grade.runner.values import HEAD, frame, trusting
 
@@ -42,6 +43,12 @@ class BlockingPipes:
     def over(self, nonce: bytes, code: int, cpu: float) -> None:
         """The host's last word about a case: a line, so that a warning before it does no harm."""
         os.write(2, f"\n{OVER} {nonce.hex()} {code} {cpu:.6f}\n".encode())
+
+    def hung_up(self) -> bool:
+        """Whether the judge is gone, however that came. Nothing of what it said is taken."""
+        judge = select.poll()
+        judge.register(self.inn, 0)  # only the end of it is of interest, which is always told
+        return bool(judge.poll(0))
 
     def hear(self) -> tuple | None:
         head = self._exactly(HEAD.size)

@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,17 +34,22 @@ def be_private() -> None:
         ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
 
 
-def outlast(pid: int, most: int) -> tuple:
-    """Wait for a child. In a namespace of one's own count its processes, and if there are too many, end them all.
+def outlast(pid: int, most: int, hung_up) -> tuple:
+    """Wait for a child; end it if the judge is gone. In a namespace of one's own, count its processes, too.
 
-    The kernel's own limit stops forks earlier, but it does not count processes of root.
+    If there are too many of them, all are ended. The kernel's own limit stops forks earlier, but it does not count
+    processes of root.
     """
-    if os.getpid() != 1 or os.readlink("/proc/self") != "1":
-        return os.wait4(pid, 0)
+    alone = os.getpid() == 1 and os.readlink("/proc/self") == "1"
     while not (found := os.wait4(pid, os.WNOHANG))[0]:
-        if sum(map(str.isdigit, os.listdir("/proc"))) > most + 1:
+        if hung_up():
+            os.kill(pid, signal.SIGKILL)
+        if alone and sum(map(str.isdigit, os.listdir("/proc"))) > most + 1:
             os.kill(-1, signal.SIGKILL)
-        signal.sigtimedwait({signal.SIGCHLD}, LOOK)
+        if hasattr(signal, "sigtimedwait"):
+            signal.sigtimedwait({signal.SIGCHLD}, LOOK)
+        else:  # macOS
+            time.sleep(LOOK / 10)
     return found
 
 

@@ -3,9 +3,12 @@
 bwrap    namespaces by bubblewrap: no network, a read-only file system that shows the interpreter and NumPy and
          nothing else (no tests, no submissions, no library), processes that end with their host. Under root each
          runner has its own user id.
-rlimit   the kernel's limits on time, memory, processes and files; where it also offers namespaces and Landlock, and
-         Linux today does, no network, no writing, and no reading but of interpreter and NumPy.
+rlimit   the kernel's limits on time, memory, processes and files; where it also offers namespaces, Landlock and
+         seccomp, and Linux today does, no network, no writing, no signals to others, and no reading but of interpreter
+         and NumPy. macOS has the limits only.
 none     a time limit and nothing else (Windows).
+
+What is really closed is tried out before grading: protections.py.
 """
 
 from __future__ import annotations
@@ -37,16 +40,17 @@ BOOT = f"import sys; sys.path[:0] = {PATH!r}; from dlmini.grade.runner.host impo
 ARGV = [sys.executable, "-I", "-B", "-c", BOOT]
 ONE = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
 ENVIRONMENT = {**ONE, "LANG": "C.UTF-8", "HOME": "/tmp", "PYTHONHASHSEED": "0"}
-SPACE = 16 << 20  # bytes of the only writable folder, /tmp, which lives in memory
 _uids = itertools.count(1_000_000 + 1000 * os.getpid())  # of runners under root: one each, so that each is counted
 
 
-def settings(limits: Limits, processes=None, uid=None, unshare=False) -> dict:
+def settings(limits: Limits, processes=None, uid=None, unshare=False, filtered=True, mounted=False) -> dict:
     """What a runner is told before anything else.
 
-    processes: for the kernel, which counts all of a user's; uid: the user to become; unshare: enter namespaces.
+    processes: for the kernel, which counts all of a user's; uid: the user to become; unshare: enter namespaces;
+    filtered: forbid calls of the kernel that no exercise needs; mounted: files are out of reach already.
     """
-    return {"limits": limits.as_dict(), "processes": processes, "uid": uid, "unshare": unshare}
+    told = {"limits": limits.as_dict(), "processes": processes, "uid": uid, "unshare": unshare}
+    return {**told, "filter": filtered, "mounted": mounted}
 
 
 @dataclass(frozen=True)
@@ -62,28 +66,32 @@ class Bwrap:
         spaces = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         return [
             *("bwrap", "--die-with-parent", "--new-session", "--as-pid-1", *spaces, "--cap-drop", "ALL", *users),
-            *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(SPACE), "--tmpfs", "/tmp"),
+            *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
             *(word for folder in above([*seen, *map(str, covered())]) for word in ("--perms", "0755", "--dir", folder)),
             *(word for path in seen for word in ("--ro-bind", path, path)),
             *(word for place in covered() for word in ("--perms", "0755", "--tmpfs", str(place))),
             *(word for folder in inside(covered(), inner) for word in ("--perms", "0755", "--dir", folder)),
             *(word for path in inner for word in ("--ro-bind", path, path)),
             *(word for place in covered() for word in ("--remount-ro", str(place))),
-            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", *ARGV),
+            *("--remount-ro", "/dev", "--remount-ro", "/tmp", "--remount-ro", "/", "--chdir", "/tmp", "--", *ARGV),
         ]
 
     def settings(self, limits: Limits) -> dict:
         uid = next(_uids) if is_root() else None
-        return settings(limits, limits.processes, uid)
+        return settings(limits, limits.processes, uid, mounted=True)
 
 
 @dataclass(frozen=True)
 class Rlimit:
+    """The fields are there to see what is left without a part of it."""
+
+    namespaces: bool = True
+    landlock: bool = True
+    seccomp: bool = True
     name = "rlimit"
     warning = (
-        "bubblewrap is not in force: submissions are held by limits on time, memory, processes and files. Network and "
-        "files of yours are out of their reach only where the kernel has user namespaces and Landlock (Linux 5.13). "
-        "Install bubblewrap (apt install bubblewrap), or grade as a user who owns nothing."
+        "bubblewrap is not in force: submissions are held by limits on time, memory, processes and files, and by what "
+        "else this system offers (Linux: namespaces, Landlock, seccomp; macOS: nothing)."
     )
 
     def command(self, limits: Limits) -> list[str]:
@@ -93,7 +101,8 @@ class Rlimit:
         """Root lets a runner drop to a user id of its own, unless the interpreter lies where others may not go."""
         uid = next(_uids) if is_root() and all(map(passable, shown(limits.packages))) else None
         processes = limits.processes + (mine() if uid is None else 0)
-        return settings(limits, processes, uid, unshare=True) | readable(limits.packages)
+        files = readable(limits.packages) if self.landlock else {}
+        return settings(limits, processes, uid, self.namespaces, self.seccomp) | files
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class Own(Rlimit):
     """For one's own program: the same, but without counting the user's other processes, which takes time."""
 
     def settings(self, limits: Limits) -> dict:
-        return settings(limits, unshare=True)
+        return settings(limits, unshare=True, filtered=False)
 
 
 @dataclass(frozen=True)
@@ -113,18 +122,18 @@ class Bare:
         return list(ARGV)
 
     def settings(self, limits: Limits) -> dict:
-        return settings(limits)
+        return settings(limits, filtered=False)
 
 
 LEVELS = {"bwrap": Bwrap, "rlimit": Rlimit, "none": Bare}
 
 
 def choose(name: str = "auto"):
-    """The level of this name; auto: the strongest that works here."""
-    if name == "auto":
+    """The level of this name; auto and strict: the strongest that works here."""
+    if name in ("auto", "strict"):
         return Bwrap() if works() else Rlimit() if os.name == "posix" else Bare()
     if name not in LEVELS:
-        raise ValueError(f"--sandbox {name} is unknown; use auto, {', '.join(LEVELS)}")
+        raise ValueError(f"--sandbox {name} is unknown; use auto, strict, {', '.join(LEVELS)}")
     if name == "bwrap" and not works():
         raise ValueError(
             "bubblewrap does not work here: install it, and allow user namespaces; or use --sandbox rlimit"

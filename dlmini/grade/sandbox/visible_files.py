@@ -18,9 +18,10 @@ import dlmini
 HOUSE = Path(dlmini.__file__).resolve().parent
 PATH = [str(HOUSE.parent), str(Path(np.__file__).resolve().parents[1])]
 SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/lib32", "/etc/ld.so.cache", "/nix/store"]
+CONTAINING = ["child_processes", "landlock", "limits", "namespaces", "seccomp", "system_calls", "walls"]
 RUNNER = ["__init__", "grade/__init__", "grade/runner/__init__", "grade/sandbox/__init__"]
 RUNNER += [f"grade/runner/{name}" for name in ("host", "imports", "pipes", "remote_comm", "student_module", "values")]
-RUNNER += [f"grade/sandbox/{name}" for name in ("child_processes", "landlock", "limits", "namespaces")]
+RUNNER += [f"grade/sandbox/{name}" for name in CONTAINING]
 PLACES = ["lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages"]
 
 
@@ -74,10 +75,14 @@ def readable(names: tuple[str, ...]) -> dict:
     """Where bubblewrap does not cover files, Landlock forbids them: all but these may not even be opened.
 
     A right to a folder is one to everything in it, so the way to a covered folder is taken apart into its neighbours.
+    To find a package, Python lists the folder it lies in; NumPy has been found before.
     """
     roots = [path for path in (*SYSTEM, *interpreter()) if Path(path).exists()]
     around = [neighbour for root in roots for neighbour in beside(Path(root).resolve(), covered())]
-    return {"read": [*map(str, dict.fromkeys(around)), *packages_of(names), "/proc"], "listed": PATH}
+    return {
+        "read": [*map(str, dict.fromkeys(around)), *packages_of(names)],
+        "listed": PATH[1:] if set(names) - {"numpy"} else [],
+    }
 
 
 def beside(root: Path, hidden: tuple[Path, ...]) -> list[Path]:

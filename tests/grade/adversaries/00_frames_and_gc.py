@@ -12,7 +12,7 @@ def attack(*args, **kwargs):
             print("BREACH frame", name)
         frame = frame.f_back
     for thing in gc.get_objects():
-        kind, given = type(thing), ("BlockingPipes", "Finder", "Limits", "RemoteComm")
+        kind, given = type(thing), ("BlockingPipes", "Finder", "Limits", "RemoteComm", "Walls")
         if kind.__module__.startswith("dlmini.grade") and kind.__name__ not in given:
             print("BREACH object", kind.__module__, kind.__name__)
         if type(thing) is dict and wanted & {k for k in thing if type(k) is str} and "nonce" in thing:

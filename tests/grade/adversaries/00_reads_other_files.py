@@ -7,7 +7,13 @@ import os
 def attack(*args, **kwargs):
     for pattern in ("/etc/passwd", "/etc/shadow", "/home/*", "/root/.ssh/*", "/root/.bash*", "/var/*", "/srv/*/tests"):
         for path in glob.glob(pattern):
-            print("BREACH", path)
+            try:
+                with open(path, "rb"):
+                    print("BREACH", path)
+            except IsADirectoryError:
+                print("BREACH", path)
+            except OSError:
+                pass
     for path in ("/proc/1/environ", f"/proc/{os.getppid()}/environ"):
         try:
             with open(path, "rb") as file:
@@ -16,6 +22,10 @@ def attack(*args, **kwargs):
             continue
         if b"SSH" in said or b"USER=" in said:
             print("BREACH", path)
-    for process in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        seen = os.listdir("/proc")
+    except OSError:
+        return
+    for process in filter(str.isdigit, seen):
         if int(process) > 100_000:
             print("BREACH process", process)

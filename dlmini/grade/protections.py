@@ -1,0 +1,119 @@
+"""What holds a submission on this machine: tried out, not believed.
+
+A program that tries to break out is run as if it were a student's. What it could do is open, whatever the sandbox is
+called, and is printed before anybody is graded; `--sandbox strict` goes on only if all that matters is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from dlmini.grade.runner.ending import ending
+from dlmini.grade.runner.memory_watch import below
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.sandbox.limits import Limits
+from dlmini.grade.sandbox.visible_files import HOUSE
+
+PROGRAM = '''
+import os, socket, sys
+
+def tried(what, *args):
+    try:
+        return what(*args)
+    except BaseException:
+        return None
+
+def probe(judge, port, hidden, place):
+    """What could be done."""
+    def connect():
+        socket.create_connection(("127.0.0.1", port), 2).close()
+        return True
+    def read(path):  # past Python, whose own refusals a program can get around
+        if sys.platform == "win32":
+            return bool(open(path, "rb").read(1))
+        import ctypes
+        return ctypes.CDLL(None).open(path.encode(), os.O_RDONLY) >= 0
+    def write(path):
+        with open(path, "w") as file:
+            file.write("x")
+        os.remove(path)
+        return True
+    def signal(pid):
+        os.kill(pid, 0)
+        return True
+    def share():
+        import ctypes
+        made = ctypes.CDLL(None).shmget(0, 4096, 0o1600)
+        return made >= 0 and not ctypes.CDLL(None).shmctl(made, 0, None)
+    found = {"network": tried(connect), "tests": tried(read, hidden), "files": tried(read, place + "/mine")}
+    found["writing"] = any(tried(write, p + "/BREACH") for p in (place, "/tmp", "/var/tmp", "/dev/shm", "."))
+    found["signals"] = sys.platform != "win32" and tried(signal, judge)
+    found["processes"] = tried(read, f"/proc/{judge}/cmdline")
+    found["memory"] = sys.platform == "linux" and tried(share)
+    return {name: bool(value) for name, value in found.items()}
+'''
+SENTENCES = {  # what is closed, and what it means if it is not
+    "network": "the network can be reached",
+    "tests": "hidden tests can be read",
+    "files": "files of yours can be read",
+    "writing": "files can be written",
+    "signals": "the judge can be ended",
+    "processes": "command lines of others can be read",
+    "memory": "memory can be shared between cases",
+}
+
+
+class Protections(NamedTuple):
+    """What is closed, what is open, and whether memory is counted for a submission as a whole."""
+
+    closed: list[str]
+    open: list[str]
+    counted: bool
+
+    def __str__(self) -> str:
+        closed = f"closed: {', '.join(self.closed)}" if self.closed else "nothing is closed"
+        memory = "memory is limited for a submission as a whole" if self.counted else "memory is limited per process"
+        return "; ".join([closed, memory, *(f"OPEN: {SENTENCES[name]}" for name in self.open)])
+
+
+def protections(sandbox, limits: Limits | None = None) -> Protections:
+    """Try the sandbox out. It takes a second."""
+    limits = limits or Limits()
+    with tempfile.TemporaryDirectory() as place, closing(socket.create_server(("127.0.0.1", 0))) as door:
+        Path(place, "mine").write_text("x")
+        hidden = next((HOUSE / "lessons").glob("*/grading.py"))
+        args = (os.getpid(), door.getsockname()[1], str(hidden), place)
+        found, counted = answered(sandbox, limits, args)
+    closed = [name for name in SENTENCES if not found.get(name, True)]
+    return Protections(closed, [name for name in SENTENCES if name not in closed], counted)
+
+
+def answered(sandbox, limits: Limits, args: tuple) -> tuple[dict, bool]:
+    """What the program could do, as a student's runs; and whether its processes can be counted from here."""
+    case = {"source": PROGRAM, "name": "probe.py", "function": "probe", "world": None, "kwargs": {}, "repeat": 1}
+    with Runners(sandbox, limits) as runners:
+        (runner,) = runners.take(1)
+        counted = sys.platform == "linux" and len(below(os.getpid())) > 1
+        runner.begin({**case, "calls": [args]}, time.monotonic() + 60)
+        verb, *rest = runner.hear()
+        (found,), _, _ = ending(verb, rest, 1, limits)
+        runner.stop()
+        runner.settle()
+    return found, counted
+
+
+def demand(found: Protections, name: str) -> None:
+    """`--sandbox strict`: refuse to go on with anything open."""
+    if found.open:
+        open_ways = "; ".join(SENTENCES[one] for one in found.open)
+        raise ValueError(
+            f"--sandbox strict: with {name}, the strongest there is here, {open_ways}. "
+            "Install bubblewrap (apt install bubblewrap), or grade on Linux 5.13 or later; or leave strict out"
+        )

@@ -1,0 +1,250 @@
+"""What holds a submission: each wall by itself, what is left without it, and what is said about it.
+
+Where the machine lacks a wall, or nobody can become another user, a test says so and is skipped.
+"""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from dlmini.grade.examine import Examiner
+from dlmini.grade.lesson import Call, Lesson
+from dlmini.grade.protections import SENTENCES, Protections, demand, protections
+from dlmini.grade.runner.process import Runners
+from dlmini.grade.sandbox import landlock
+from dlmini.grade.sandbox.levels import LEVELS, Own, Rlimit, choose
+from dlmini.grade.sandbox.seccomp import program
+from dlmini.grade.sandbox.system_calls import architecture, numbers
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
+HAS_LANDLOCK = landlock.version() > 0
+filtered = pytest.mark.skipif(not architecture(), reason="the filter knows x86-64 and arm64, on Linux")
+
+
+def script(text, *args):
+    """What a Python of its own prints."""
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text), *args], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout.split()
+
+
+CLOSED = """
+    import ctypes, os, socket, sys, threading, subprocess
+    from dlmini.grade.sandbox import seccomp
+    parent, libc = os.getppid(), ctypes.CDLL(None, use_errno=True)
+    reader, writer = os.pipe()
+    assert seccomp.close(writing={writing})
+    def tried(what, *args, **more):
+        try:
+            return what(*args, **more)
+        except OSError:
+            return "closed"
+    {attempts}
+"""
+FORBIDDEN = {
+    "internet": "tried(socket.socket)",
+    "unix sockets": "tried(socket.socket, socket.AF_UNIX)",
+    "netlink": "tried(socket.socket, socket.AF_NETLINK, socket.SOCK_RAW)",
+    "shared memory": "'closed' if libc.shmget(0, 4096, 0o1600) < 0 else 'open'",
+    "message queues": "'closed' if libc.msgget(0, 0o1600) < 0 else 'open'",
+    "semaphores": "'closed' if libc.semget(0, 1, 0o1600) < 0 else 'open'",
+    "files in memory": "tried(os.memfd_create, 'x')",
+    "a signal to the parent": "tried(os.kill, parent, 0)",
+    "a signal to everybody": "tried(os.kill, -1, 0)",
+    "a signal to process 1": "tried(os.kill, 1, 0)",
+    "limits of the parent": "tried(__import__('resource').prlimit, parent, __import__('resource').RLIMIT_CPU)",
+    "priority of the parent": "tried(os.setpriority, os.PRIO_PROCESS, parent, 19)",
+    "cores of the parent": "tried(os.sched_setaffinity, parent, {0})",
+    "signals by files": "tried(__import__('fcntl').fcntl, reader, 8, parent)",
+    "namespaces": "'closed' if libc.unshare(0x10000000) else 'open'",
+    "new namespaces": "'closed' if libc.syscall({clone}, 0x10000000 | 17, 0, 0, 0, 0) < 0 else 'open'",
+    "memory of the parent": "'closed' if libc.ptrace(16, parent, 0, 0) else 'open'",
+    "keys": "'closed' if libc.syscall({add_key}, b'user', b'x', b'y', 1, -3) < 0 else 'open'",
+    "rings of calls": "'closed' if libc.syscall(425, 8, ctypes.create_string_buffer(200)) < 0 else 'open'",
+    "mounts": "'closed' if libc.mount(b'x', b'/tmp', b'tmpfs', 0, None) else 'open'",
+}
+
+
+@filtered
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_the_filter_refuses(what):
+    attempt = FORBIDDEN[what]
+    for name, number in numbers("clone:56:220 add_key:248:217").items():
+        attempt = attempt.replace(f"{{{name}}}", str(number))
+    assert script(CLOSED.format(writing=False, attempts=f"print({attempt})")) == ["closed"]
+
+
+WRITING = [
+    "open('{}/x', 'w')",
+    "os.open('{}', os.O_TMPFILE | os.O_RDWR)",
+    "os.mkdir('{}/y')",
+    "os.rename('{}/there', '{}/elsewhere')",
+    "os.remove('{}/there')",
+    "os.symlink('/', '{}/z')",
+    "os.link('{}/there', '{}/w')",
+    "os.chmod('{}/there', 0o600)",
+    "os.truncate('{}/there', 0)",
+    "os.utime('{}/there')",
+    "os.mkfifo('{}/p')",
+    "open('{}/there', 'r+')",
+    "open('{}/there', 'a')",
+    "os.setxattr('{}/there', 'user.x', b'y')",
+]
+
+
+@filtered
+def test_the_filter_lets_nobody_write_where_it_is_to(tmp_path):
+    (tmp_path / "there").write_text("x")
+    attempts = "\n    ".join(f"print(tried(lambda: {w.replace('{}', str(tmp_path))}))" for w in WRITING)
+    assert script(CLOSED.format(writing=True, attempts=attempts)) == ["closed"] * len(WRITING)
+    assert [p.name for p in tmp_path.iterdir()] == ["there"]
+    assert (tmp_path / "there").read_text() == "x"
+
+
+@filtered
+def test_the_filter_lets_honest_programs_work(tmp_path):
+    """Threads, forks, other programs, signals to oneself, imports, NumPy, pairs of sockets, and its own limits."""
+    attempts = """
+    import signal, resource, asyncio, tempfile, multiprocessing.dummy
+    import numpy as np
+    found = []
+    t = threading.Thread(target=found.append, args=(1,)); t.start(); t.join()
+    pid = os.fork()
+    if not pid:
+        os._exit(7)
+    found.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    found.append(subprocess.run([sys.executable, '-c', 'print(3)'], stdout=subprocess.PIPE).stdout.decode().strip())
+    signal.signal(signal.SIGUSR1, lambda *_: found.append(4)); signal.raise_signal(signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+    found.append(asyncio.run(asyncio.sleep(0, 5)))
+    found.append(round(float(np.linalg.inv(np.eye(300) * 2).sum())))
+    found.append(open('/dev/null', 'w').write('xxxxxx'))
+    print(*found)
+    """
+    assert script(CLOSED.format(writing=False, attempts=attempts)) == ["1", "7", "3", "4", "4", "5", "150", "6"]
+
+
+@filtered
+def test_every_path_through_the_filter_ends_in_an_answer():
+    """Jumps stay inside, forwards, and the last row answers: so the kernel takes it, whatever the pid."""
+    for pid in (1, 2, 2**22):
+        for writing in (True, False):
+            rows = program(pid, writing)
+            assert len(rows) < 4096
+            assert rows[-1][0] == 0x06
+            for at, (_, yes, no, _) in enumerate(rows):
+                assert at + 1 + max(yes, no) < len(rows) or rows[at][0] == 0x06
+
+
+def test_numbers_of_calls_are_those_of_the_c_library():
+    """Where this machine has the headers: each number of the table is the header's."""
+    from pathlib import Path
+
+    from dlmini.grade.sandbox import system_calls as calls
+
+    headers = [Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm-generic/unistd.h")]
+    if not all(h.is_file() for h in headers):
+        pytest.skip("the kernel's headers are not installed here")
+    import re
+
+    known = []
+    for header in headers:
+        pairs = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())
+        known.append({name: int(number) for name, number in pairs})
+    tables = (calls.NETWORK, calls.SHARED, calls.OTHERS, calls.SYSTEM, calls.UNREADABLE, calls.LOOKED_AT, calls.WRITING)
+    for word in " ".join(tables).split():
+        name, *given = word.split(":")
+        for number, header in zip(given, known, strict=True):
+            assert number == "" or name not in header or header[name] == int(number), word
+
+
+# ---- what is left if a wall is missing ----
+
+
+@linux
+@pytest.mark.parametrize("namespaces", [True, False])
+@pytest.mark.parametrize("files", [True, False])
+@pytest.mark.parametrize("calls", [True, False])
+def test_each_wall_closes_what_it_can_and_what_is_open_is_said(namespaces, files, calls):
+    found = protections(Rlimit(namespaces, files, calls))
+    by_calls = {"network", "writing", "signals", "memory"} if calls and architecture() else set()
+    by_files = {"tests", "files", "writing", "processes"} if files and HAS_LANDLOCK else set()
+    by_files |= {"network", "signals"} if files and landlock.version() >= 6 else set()
+    assert by_calls | by_files <= set(found.closed)
+    if not (by_calls or by_files or namespaces):
+        assert set(found.open) == set(SENTENCES)
+    assert found.counted
+    for name in found.open:
+        assert SENTENCES[name] in str(found)
+
+
+@linux
+def test_the_strongest_sandbox_here_leaves_nothing_open(sandbox):
+    if sandbox.name == "rlimit" and not (HAS_LANDLOCK and architecture()):
+        pytest.skip("this kernel has no Landlock, or the filter does not know this machine")
+    found = protections(sandbox)
+    assert found.open == []
+    demand(found, sandbox.name)
+
+
+def test_strict_refuses_to_go_on_with_anything_open():
+    for name, sentence in SENTENCES.items():
+        with pytest.raises(ValueError, match=sentence):
+            demand(Protections([], [name], True), "rlimit")
+    assert choose("strict") == choose("auto")
+    with pytest.raises(ValueError, match="auto, strict, bwrap"):
+        choose("best")
+    assert set(LEVELS) == {"bwrap", "rlimit", "none"}
+
+
+def test_a_student_may_read_and_write_in_a_check_of_his_own():
+    assert not Own().settings(Lesson("x").limits)["filter"]
+
+
+# ---- nothing is left from one case to the next ----
+
+LEAVES = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+PLACES = ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", ".", os.path.expanduser("~")]
+
+def f(turn):
+    if turn:
+        left = [p for p in PLACES if os.path.exists(p + "/BREACH")]
+        left += ["shm"] * (libc.shmget(4711, 1, 0) >= 0) + ["sem"] * (libc.semget(4711, 1, 0) >= 0)
+        left += ["queue"] * (libc.msgget(4711, 0) >= 0)
+        left += ["key"] * (libc.syscall(249, b"user", b"BREACH", None, -3) >= 0)
+        return left
+    for place in PLACES:
+        try:
+            open(place + "/BREACH", "w").close()
+        except OSError:
+            pass
+    libc.shmget(4711, 4096, 0o1600), libc.semget(4711, 1, 0o1600), libc.msgget(4711, 0o1600)
+    libc.syscall(248, b"user", b"BREACH", b"x", 1, -3)
+    return []
+"""
+
+
+@linux
+@pytest.mark.parametrize("level", [None, Rlimit(), Rlimit(namespaces=False), Rlimit(False, False, True)], ids=str)
+def test_no_file_memory_queue_or_key_outlives_a_case(level, sandbox):
+    if isinstance(level, Rlimit) and not architecture():
+        pytest.skip("the filter does not know this machine")
+    lesson = Lesson("98_made_up")
+
+    @lesson.test("f", points=1, cases=lambda coin: [Call((0,)), Call((1,))])
+    def leaves_nothing(case, found):
+        """It finds nothing."""
+        assert found.value == [], found.value
+
+    with Runners(level or sandbox, lesson.limits) as runners:
+        verdict = Examiner(lesson, LEAVES, runners).examine(lesson.tests[0], seed=0)
+    assert verdict.score == 1, verdict
+    assert not os.path.exists("/tmp/BREACH")
