@@ -176,6 +176,8 @@ def test_each_wall_closes_what_it_can_and_what_is_open_is_said(namespaces, files
     by_calls = {"network", "writing", "signals", "memory"} if calls and architecture() else set()
     by_files = {"tests", "files", "writing", "processes"} if files and HAS_LANDLOCK else set()
     by_files |= {"network", "signals"} if files and landlock.version() >= 6 else set()
+    if not by_files and set(protections(Own()).closed) >= {"network", "processes"}:
+        by_files = {"tests", "files"} if namespaces else set()  # empty folders are mounted over others
     assert by_calls | by_files <= set(found.closed)
     if not (by_calls or by_files or namespaces):
         assert set(found.open) == set(SENTENCES)

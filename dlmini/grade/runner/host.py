@@ -54,7 +54,7 @@ def settle_in(pipes: BlockingPipes, settings: dict) -> None:
     gone. Any other host looks for that itself, and ends those below first.
     """
     if settings["unshare"]:
-        unshared(pipes, settings["uid"])
+        unshared(pipes, settings["uid"], settings.get("hide", []))
         return
     become(settings["uid"])
     if os.getpid() == 1:

@@ -38,6 +38,7 @@ class RunnerProcess:
                 stderr=subprocess.PIPE,
                 env={**ENVIRONMENT, **_system(), "DLMINI_JUDGE": str(os.getpid())},
                 start_new_session=os.name == "posix",
+                cwd="/" if os.name == "posix" else None,
             )
         except OSError as error:
             raise Broken(f"a runner did not start: {error}") from error

@@ -22,12 +22,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from dlmini.grade.sandbox import landlock
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.grade.sandbox.visible_files import (
     PATH,
     SYSTEM,
     above,
     covered,
+    hidden,
     interpreter,
     packages_of,
     passable,
@@ -101,7 +103,8 @@ class Rlimit:
         """Root lets a runner drop to a user id of its own, unless the interpreter lies where others may not go."""
         uid = next(_uids) if is_root() and all(map(passable, shown(limits.packages))) else None
         processes = limits.processes + (mine() if uid is None else 0)
-        files = readable(limits.packages) if self.landlock else {}
+        by_rules = self.landlock and landlock.version()
+        files = readable(limits.packages) if by_rules else {"hide": hidden(limits.packages)}
         return settings(limits, processes, uid, self.namespaces, self.seccomp) | files
 
 

@@ -15,17 +15,17 @@ from dlmini.grade.sandbox.child_processes import LOOK, die_with_parent
 
 USER, PID, NET, IPC, MOUNT = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x00020000  # CLONE_NEW..., <linux/sched.h>
 MOUNT_SETATTR, AT_FDCWD, RECURSIVE = 442, -100, 0x8000  # the call's number on every architecture but alpha
-READ_ONLY, PRIVATE = 1, 1 << 18  # MOUNT_ATTR_RDONLY, MS_PRIVATE
+READ_ONLY, PRIVATE, ALL = 1, 1 << 18, 1 << 14  # MOUNT_ATTR_RDONLY, MS_PRIVATE, MS_REC
 NO_PROGRAMS = 2 | 4 | 8  # MS_NOSUID, MS_NODEV, MS_NOEXEC
 CAPABILITIES = 0x20080522  # _LINUX_CAPABILITY_VERSION_3, capset(2)
 
 
-def unshared(pipes, uid: int | None) -> bool:
+def unshared(pipes, uid: int | None, hide: list[str]) -> bool:
     """Go on in namespaces of one's own, as process 1 of them; the process that was called stays behind and waits.
 
-    uid: whom to become, if one is root now.
+    uid: whom to become, if one is root now; hide: folders in which there is nothing to be seen from then on.
     """
-    entered = _enter(pipes, USER if uid is None else 0) if sys.platform == "linux" else False
+    entered = _enter(pipes, USER if uid is None else 0, hide) if sys.platform == "linux" else False
     become(uid)
     if entered:
         die_with_parent()  # which a change of user takes back
@@ -41,10 +41,13 @@ def become(uid: int | None) -> None:
         os.setuid(uid)
 
 
-def _enter(pipes, user: int) -> bool:
+def _enter(pipes, user: int, hide: list[str]) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(user | PID | NET | IPC | MOUNT):
         return False
+    libc.mount(None, b"/", None, ALL | PRIVATE, None)  # what is mounted from here on is seen here alone
+    for folder in hide:
+        libc.mount(b"none", os.fsencode(folder), b"tmpfs", NO_PROGRAMS, b"size=4k,mode=555")
     attributes = (ctypes.c_uint64 * 4)(READ_ONLY, 0, PRIVATE, 0)  # struct mount_attr: set, clear, propagation, userns
     libc.syscall(MOUNT_SETATTR, AT_FDCWD, b"/", RECURSIVE, attributes, ctypes.sizeof(attributes))
     inner = os.fork()

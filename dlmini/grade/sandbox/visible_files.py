@@ -22,6 +22,7 @@ CONTAINING = ["child_processes", "landlock", "limits", "namespaces", "seccomp", 
 RUNNER = ["__init__", "grade/__init__", "grade/runner/__init__", "grade/sandbox/__init__"]
 RUNNER += [f"grade/runner/{name}" for name in ("host", "imports", "pipes", "remote_comm", "student_module", "values")]
 RUNNER += [f"grade/sandbox/{name}" for name in CONTAINING]
+HOMES = [Path(p) for p in ("/home", "/root", "/srv", "/mnt", "/media", "/opt", "/tmp", "/var/tmp")]
 PLACES = ["lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages"]
 
 
@@ -83,6 +84,30 @@ def readable(names: tuple[str, ...]) -> dict:
         "read": [*map(str, dict.fromkeys(around)), *packages_of(names)],
         "listed": PATH[1:] if set(names) - {"numpy"} else [],
     }
+
+
+@cache
+def hidden(names: tuple[str, ...]) -> list[str]:
+    """For kernels with namespaces and without Landlock: folders over which an empty one is mounted.
+
+    The library and its neighbours, other packages, and where people keep their files; but not the way to what a runner
+    needs, which is taken apart.
+    """
+    needed = {Path(path).resolve() for path in (*interpreter(), *packages_of(names))}
+    places = [*HOMES, HOUSE.parent, *covered()]
+    found = [folder for place in places if place.is_dir() for folder in apart_from(place.resolve(), needed)]
+    return [str(folder) for folder in dict.fromkeys(found)]
+
+
+def apart_from(root: Path, needed: set[Path]) -> list[Path]:
+    """As few folders as possible that hold everything below the root but what is needed."""
+    if root in needed:
+        inner = [place for place in covered() if root in place.parents]
+        return [folder for place in inner for folder in apart_from(place, needed)]
+    if not any(root in path.parents for path in needed):
+        return [root]
+    below = [child for child in root.iterdir() if child.is_dir() and not child.is_symlink()]
+    return [folder for child in below for folder in apart_from(child, needed)]
 
 
 def beside(root: Path, hidden: tuple[Path, ...]) -> list[Path]:
