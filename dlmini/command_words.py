@@ -69,7 +69,7 @@ def read_sync(text: str):
 
 def read_topology(text: str):
     briefly = dict.fromkeys(("choco", "server", "star"), COMPRESS)
-    inside = {"allreduce": SCHEDULES, "low_rank": SCHEDULES, **briefly}
+    inside = {**dict.fromkeys(("allreduce", "low_rank", "zero"), SCHEDULES), **briefly}
     return read("topology", text, TOPOLOGY, inside.get(text.partition(":")[0].replace("-", "_")))
 
 

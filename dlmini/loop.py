@@ -24,7 +24,7 @@ def program(comm, task, recipe, before=None):
 def work(comm, task, recipe, before=None):
     """One worker's whole life."""
     sync, compression, workers = recipe.sync, recipe.compression, recipe.workers(comm.size)
-    inner, outer = recipe.steppers(task.size, comm.rank, workers)
+    inner, outer = recipe.steppers(task.shapes, comm.rank, workers)
     codec, w = compression.fit(task.shapes).start(task.size, workers), task.initial(recipe.seed)
     topology = recipe.topology.start(comm, w, recipe, task.shapes)
     grad = topology.grad if recipe.overlaps else np.zeros_like(w)

@@ -1,7 +1,7 @@
 """A recipe: when to talk, with whom, how briefly, how to step. `check` refuses what has no meaning, and says why."""
 
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, prod
 from typing import ClassVar
 
 import numpy as np
@@ -58,10 +58,11 @@ class Recipe:
             return self.optimizer, self.outer or SGD(1.0)
         return SGD(1.0), self.optimizer
 
-    def steppers(self, size: int, rank: int, workers: int) -> tuple:
-        """(inner, outer) with memory for as many of `size` numbers as each steps on, on this worker."""
+    def steppers(self, shapes, rank: int, workers: int) -> tuple:
+        """(inner, outer) with memory for the numbers that each steps on, on this worker; shapes: the whole vector."""
         inner, outer = self.optimizers()
-        return inner.start(size if self.sync.local else 0), outer.start(self.topology.stepped(size, rank, workers))
+        alone = sum(map(prod, shapes)) if self.sync.local else 0
+        return inner.start(alone), outer.start(self.topology.stepped(shapes, rank, workers))
 
     @property
     def overlaps(self) -> bool:
@@ -177,6 +178,11 @@ def objections(recipe: Recipe, size: int):
         )
     if topology.owns_codec and not plain:
         yield f"{name} compresses by itself, so {compression!r} would never be used; leave the compression out"
+    if topology.folds and not recipe.overlaps:
+        yield (
+            f"{topology!r} sums the gradient away while it is computed, so that nothing else can be done with it, and "
+            f"{sync if sync.local else compression!r} would; use Zero(stage=1) here"
+        )
     if recipe.feedback and not compression.wants_feedback:
         yield (
             f"{compression!r} needs no feedback: its errors average out by themselves, and kept ones may grow for "

@@ -11,6 +11,7 @@ import numpy as np
 from dlmini.checks import piece, real, refuse, settle, whole
 from dlmini.data import Batch, Dataset, batches, split_iid, stream
 from dlmini.nn import Model
+from dlmini.nn.shapes import Shapes
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in the repr of a layer that says nothing better of itself
 
@@ -52,9 +53,9 @@ class Classify:
         return self.model.size
 
     @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
+    def shapes(self) -> Shapes:
         """The arrays that the vector is made of, end to end."""
-        return tuple(shape for part in self.model.parts for shape in part)
+        return Shapes.of(self.model.parts)
 
     @property
     def flops(self) -> float:

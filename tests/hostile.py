@@ -357,6 +357,7 @@ ROWS = {
     "PartlySynchronous": {"most": whole(4)},
     "Downpour": {"fetch": whole(4), "push": whole(1, most=1), "warm_start": whole(0, least=0)},
     "AllReduce": {**SCHEDULE, "bucket": whole(100, also=NONE)},
+    "Zero": {"stage": whole(1, 0, 2), **SCHEDULE, "bucket": whole(100, also=NONE)},
     "ParameterServer": {"servers": whole(1), "quorum": whole(2, also=NONE), "back": compressor(also=NONE)},
     "Star": {"back": compressor(also=NONE)},
     "Gossip": {"graph": GRAPH, "what": only("updates")},

@@ -1,6 +1,6 @@
 """Sums that overlap with the way back: the gradient leaves in buckets, each as soon as it is filled.
 
-The way back fills the gradient vector from its end. A bucket is a run of whole arrays; when the last of them is there,
+The way back fills the gradient vector from its end. A bucket is a run of whole layers; when the last of them is there,
 its sum is posted, and goes on beside the rest of the way back:
 
     time of a round   F + max over buckets of (when it is filled + sums of it and of those behind it, one by one)
@@ -12,25 +12,31 @@ parallel training, 2020.
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import prod
 
 import numpy as np
 
 
 def buckets(shapes, least: int) -> list[tuple[int, int]]:
-    """[low, high) of each bucket, the last first: whole arrays, at least `least` numbers but in the one that is left.
+    """[low, high) of each bucket, the last first: whole layers, at least `least` numbers but in the one that is left.
 
     What is left at the beginning of the vector and is smaller is the last to leave, and has the least time to hide: it
-    stays a bucket of its own.
+    stays a bucket of its own. (Shapes that say nothing of layers are layers of one array each; nn/shapes.py.)
     """
-    starts = list(accumulate(map(prod, shapes), initial=0))
+    together = getattr(shapes, "together", (1,) * len(shapes))
+    starts = list(accumulate(layer_sizes(shapes, together), initial=0))
     found, high = [], starts[-1]
     for low in reversed(starts[:-1]):
         if high - low >= least or low == 0:
             found.append((low, high))
             high = low
     return found
+
+
+def layer_sizes(shapes, together):
+    arrays = map(prod, shapes)
+    return [sum(islice(arrays, count)) for count in together]
 
 
 class Buckets:

@@ -56,7 +56,7 @@ class ParameterServer(Topology):
         """Workers only: with a full quorum everybody hears everybody."""
         return complete(size)
 
-    def stepped(self, size: int, rank: int, workers: int) -> int:
+    def stepped(self, shapes, rank: int, workers: int) -> int:
         """The servers step."""
         return 0
 

@@ -44,9 +44,9 @@ class Star(Topology):
     def start(self, comm, w, recipe, shapes):
         return self if self.back is None else MeanBack(self, comm.rank, w.size, recipe, shapes)
 
-    def stepped(self, size: int, rank: int, workers: int) -> int:
+    def stepped(self, shapes, rank: int, workers: int) -> int:
         """Who is sent the weights does not step."""
-        return 0 if rank and self.back is None else size
+        return 0 if rank and self.back is None else super().stepped(shapes, rank, workers)
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         """Weights come back."""

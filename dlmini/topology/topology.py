@@ -1,5 +1,6 @@
 """What every topology answers."""
 
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ class Topology:
     survives    whether others can go on without a worker that has died (with servers: if nobody waits for everybody)
     mixes       whether a worker needs room for a mixture of what was said
     overlaps    it takes the gradient while that is computed, if nothing else is done with it before (buckets.py)
+    folds       it never holds the gradient whole
     """
 
     servers: int = 0
@@ -27,8 +29,9 @@ class Topology:
     sends: str = "packets"
     by_layer: ClassVar[bool] = False
     survives: ClassVar[bool] = False
-    mixes: ClassVar[bool] = True
+    mixes: bool = True
     overlaps: bool = False
+    folds: bool = False
 
     def start(self, comm, w: np.ndarray, recipe, shapes):
         """What exchanges for one worker, all its life. A topology that remembers nothing does it itself.
@@ -37,9 +40,9 @@ class Topology:
         """
         return self
 
-    def stepped(self, size: int, rank: int, workers: int) -> int:
-        """On how many of `size` numbers this worker's outer optimiser steps, and so must remember."""
-        return size
+    def stepped(self, shapes, rank: int, workers: int) -> int:
+        """On how many numbers of a vector of these shapes this worker's outer optimiser steps, and so must remember."""
+        return sum(map(prod, shapes))
 
     def doubts(self, size: int) -> str:
         """Why these workers may not learn as hoped, as a sentence; empty if there is no reason to worry."""

@@ -6,7 +6,7 @@ import pytest
 from dlmini import Recipe, launch
 from dlmini.compression import QSGD, EFSign, Int8, None_, RandomK, TopK
 from dlmini.sim import Simulated
-from dlmini.topology import AllReduce, Gossip, ParameterServer
+from dlmini.topology import AllReduce, Gossip, ParameterServer, Zero
 from dlmini.topology.graphs import GRAPHS
 from dlmini.topology.turn import Turn
 
@@ -16,6 +16,8 @@ TOPOLOGIES = [
     *(Gossip(graph, what) for graph in GRAPHS for what in ("updates", "weights")),
     ParameterServer(1),
     ParameterServer(3),
+    *(Zero(stage, bucket=bucket) for stage in (0, 1, 2) for bucket in (None, 10)),
+    AllReduce(bucket=10),
 ]
 COMPRESSORS = [None_(), TopK(0.2), Int8(), QSGD(bits=4), RandomK(0.3), EFSign()]
 
@@ -41,7 +43,8 @@ def one_exchange(comm, topology, compression, t, length):
     zeros = [np.zeros(length, np.float32) for _ in range(3)]
     turn = Turn(t, zeros[0], zeros[1], said(compression, comm.rank, length), zeros[2], compression.summable)
     recipe = Recipe(topology=topology, compression=compression, rounds=1)
-    mixed = topology.start(comm, zeros[1], recipe, ((length,),)).exchange(comm, turn, Negated())
+    shapes = ((length // 3,), (length - length // 3,))
+    mixed = topology.start(comm, zeros[1], recipe, shapes).exchange(comm, turn, Negated())
     assert mixed is turn.w
     return mixed
 
@@ -59,7 +62,9 @@ def test_an_exchange_is_the_matrix_times_what_was_said(topology, workers):
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])
-@pytest.mark.parametrize("topology", [AllReduce(), Gossip(), ParameterServer(3)], ids=repr)
+@pytest.mark.parametrize(
+    "topology", [AllReduce(), AllReduce(bucket=1), Gossip(), ParameterServer(3), Zero(), Zero(2)], ids=repr
+)
 def test_vectors_shorter_than_the_number_of_ranks_are_exchanged(topology, length):
     found = launch(one_exchange, on=Simulated(5 + topology.servers), args=(topology, None_(), 0, length))
     decoded = np.array([said(None_(), rank, length).dense() for rank in range(5)])
