@@ -163,6 +163,6 @@ def objections(split: Split, recipe):
         )
     if keeps and not alone and topology.by_layer:
         yield (
-            f"checkpoint_every={keeps}: {topology!r} remembers something for every layer of its own part; leave "
+            f"checkpoint_every={keeps}: {topology!r} remembers something for layers or parts of its own slice; leave "
             "checkpoint_every out, or the topology"
         )

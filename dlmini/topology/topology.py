@@ -16,7 +16,7 @@ class Topology:
     waits       whether an exchange waits until its partners have come to it
     owns_codec  it compresses by itself, because arithmetic and talk are interleaved: no other compression is used
     sends       "packets", or "weights" if these travel whole, however the update was compressed
-    by_layer    whether it remembers something for each layer, and not only numbers for each weight
+    by_layer    whether a worker remembers something for each layer, or each of its parts, and not for each weight
     survives    whether others can go on without a worker that has died (with servers: if nobody waits for everybody)
     mixes       whether a worker needs room for a mixture of what was said
     overlaps    it takes the gradient while that is computed, if nothing else is done with it before (buckets.py)
@@ -27,7 +27,7 @@ class Topology:
     waits: ClassVar[bool] = True
     owns_codec: ClassVar[bool] = False
     sends: str = "packets"
-    by_layer: ClassVar[bool] = False
+    by_layer: bool = False
     survives: ClassVar[bool] = False
     mixes: bool = True
     overlaps: bool = False

@@ -63,6 +63,10 @@ class Zero(Topology):
     def mixes(self) -> bool:
         return self.stage == 0
 
+    @property
+    def by_layer(self) -> bool:
+        return self.stage > 0
+
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)
 

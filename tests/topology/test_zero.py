@@ -5,7 +5,7 @@ import pytest
 from examples import LONG
 from small_tasks import small_task
 
-from dlmini import Adam, Cluster, Momentum, Recipe, Simulated, launch, train
+from dlmini import Adam, Cluster, Grid, Momentum, Recipe, Simulated, Split, launch, train
 from dlmini.comm import Hierarchical, halving_doubling, native, ring, tree
 from dlmini.comm.mpi import Mpi
 from dlmini.comm.mpi.mpiexec import missing
@@ -108,6 +108,18 @@ def test_a_run_goes_on_from_a_checkpoint_to_the_bit(task, way, tmp_path):
     whole = train(task, recipe, Simulated(3), folder=tmp_path).result()
     again = train(task, recipe, Simulated(3), resume=tmp_path).result()
     np.testing.assert_array_equal(again.weights, whole.weights)
+
+
+@pytest.mark.parametrize("way", [Zero(1, halving_doubling), Zero(2, halving_doubling, 500)], ids=repr)
+def test_replicas_that_are_pipelines_share_out_what_their_stages_remember(way):
+    split, plain = Split(small_task("mlp"), Grid(data=3, pipe=2)), AllReduce(halving_doubling)
+    found, right = (
+        train(split, Recipe(topology=w, optimizer=Adam(0.001), rounds=STEPS), Simulated(6)).result()
+        for w in (way, plain)
+    )
+    np.testing.assert_array_equal(found.weights, right.weights)
+    with pytest.raises(ValueError, match="leave checkpoint_every out"):
+        train(split, Recipe(topology=way, checkpoint_every=2), Simulated(6), folder="nowhere")
 
 
 def test_what_has_no_meaning_is_refused_with_a_reason():
