@@ -95,6 +95,16 @@ def test_one_failure_is_said_and_fails_the_whole_after_all_have_run(machine, mai
     assert ("FAILED on Python" in done.stderr) == (done.returncode != 0)
 
 
+@posix
+@pytest.mark.parametrize("alone", [0, 1])
+def test_what_fails_beside_others_is_run_again_alone(machine, alone):
+    tests = f'case "$*" in start.py*--last-failed*) exit {alone};; start.py*) exit 1;; esac'
+    script(machine / "bin/python3", f'{tests}; exec {sys.executable} "$@"')
+    done = ci(machine)
+    assert done.returncode == alone
+    assert "run again alone" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("version", "whole", "ours"), [("3.2.1", True, False), (None, True, True), (None, False, False)]
 )
