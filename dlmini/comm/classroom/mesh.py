@@ -33,7 +33,7 @@ from dlmini.comm.classroom.sockets import Bell, Doorkeeper, call_curve, serve_cu
 
 PART = 1 << 18  # bytes of one frame: so much is copied at once, while the part before it is on its way
 NONCE = DIGEST = 32  # bytes
-SECONDS = 15.0  # for all ranks to meet
+SECONDS = 10.0  # for all ranks to meet
 SILENCE = 15.0  # seconds: the notebook notices lost PCs much sooner; this is for connections that break alone
 STRANGERS = 1000  # callers who have not proved anything, of whom we remember the nonce
 FAREWELL = 3_000  # milliseconds for the last letters to leave

@@ -176,6 +176,8 @@ class Room:
             self._refuse(caller, f"{address_of(frame)} says what cannot be understood ({error})")
 
     def _greeted(self, caller: bytes, address: str, kind: int, run: int, data: bytes) -> None:
+        if kind == Kind.BYE:  # of one who was refused
+            return
         if kind != Kind.HELLO:
             raise ValueError("the first word must be a greeting")
         theirs = heard(data)
