@@ -37,7 +37,7 @@ COMPARE = """
         fast.loss_and_grad(w, x, y, g, key=(1,))
         plain.loss_and_grad(w, x, y, truth, key=(1,))
         assert np.abs(g - truth).max() < 2e-5 * np.abs(truth).max(), layers
-        assert not g[truth == 0].any(), layers
+        assert "BatchNorm" in str(layers) or not g[truth == 0].any(), layers  # biases before it: nothing but rounding
     print("equal")
 """
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dlmini.nn.kernels import memory
-from dlmini.nn.kernels.routines import POOL, UNPOOL, register
+from dlmini.nn.kernels.routines import MAXIMUM, POOL, UNPOOL, register
 from dlmini.nn.kernels.transforms import pool_four
 from dlmini.nn.kernels.vector import BYTES, INTS, Vectors
 
@@ -13,6 +13,24 @@ def emit_pool(builder, src, row, pixel, dst, code, bias):
     v8 = Vectors(builder)
     four = [v8.load(v8.at(src, v8.times(i, row), v8.times(j, pixel))) for i in range(2) for j in range(2)]
     pool_four(v8, four, bias, dst, code)
+
+
+def emit_maximum(builder, src, row, pixel, dst, code):
+    """The largest of a 2x2 window, and which cell it came from."""
+    v8 = Vectors(builder)
+    best, which = v8.load(src), v8.fill(0, INTS)
+    for cell in (1, 2, 3):
+        value = v8.load(v8.at(src, v8.times(cell // 2, row), v8.times(cell % 2, pixel)))
+        better = v8.above(value, best)
+        best, which = builder.select(better, value, best), builder.select(better, v8.fill(cell, INTS), which)
+    v8.store(best, dst)
+    v8.store(builder.trunc(which, BYTES), code, align=1)
+
+
+def emulate_maximum(src, row, pixel, dst, code):
+    four = np.array([memory.floats(src + 4 * (i * row + j * pixel)) for i in range(2) for j in range(2)])
+    memory.floats(dst)[:] = four.max(axis=0)
+    memory.codes(code)[:] = four.argmax(axis=0)
 
 
 def emulate_pool(src, row, pixel, dst, code, bias):
@@ -39,5 +57,6 @@ def emulate_unpool(src, code, dst, row, pixel):
         target[:] = np.where(which == cell, gradient, 0)
 
 
+register(MAXIMUM, 5, emit_maximum, emulate_maximum)
 register(POOL, 6, emit_pool, emulate_pool)
 register(UNPOOL, 5, emit_unpool, emulate_unpool)

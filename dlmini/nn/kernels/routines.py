@@ -24,9 +24,18 @@ from dlmini.nn.kernels.vector import INT
 # A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an R in their name: plus the filter's size.
 POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 38)
 INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R, SEEN_R = range(38, 74, 6)
-MARK, MASK, SILENCE = range(74, 77)
-SLOTS = 80
-MAKERS = ("tile", "transforms", "pools", "rows", "panels", "zeros")  # the modules of this room that register routines
+MARK, MASK, SILENCE, MOMENTS, NORM, NORM_SUMS, NORM_BACK, MAXIMUM = range(74, 82)
+FILTER_R, TAPS_R = 82, 88
+SLOTS = 96
+MAKERS = (
+    "tile",
+    "transforms",
+    "pools",
+    "rows",
+    "panels",
+    "zeros",
+    "channels",
+)  # the modules of this room that register routines
 
 
 class Routine(NamedTuple):

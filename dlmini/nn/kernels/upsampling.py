@@ -4,7 +4,7 @@ import numpy as np
 
 from dlmini.jit import kernel
 from dlmini.nn.kernels.memory import address, dense, pitches, scratch
-from dlmini.nn.kernels.panels import SIDE, pack, pack_turned, padded
+from dlmini.nn.kernels.panels import SIDE, pack, padded
 from dlmini.nn.kernels.routines import COPY, MULTIPLY, SUMS, run, table
 from dlmini.nn.kernels.tile import ADD, BIAS, STORE
 
@@ -42,17 +42,29 @@ def _weights(table, side, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, dw, db, N, H, W, 
 
 @kernel
 def _inputs(table, side, dy, d_n, d_h, d_w, w, dx, x_n, x_h, x_w, gated, gate, g_n, g_h, g_w, N, H, W, Ci, Co, size):
-    """dx = every pixel of the window times its weights, turned; then through the gate."""
+    """dx = every pixel of a window times its weights, turned, a row of the window at a time; then through the gate."""
+    run_of = W if x_w == Ci and g_w == Ci else 1
     for n in range(N):
         for h in range(H):
             to = dx + 4 * (n * x_n + h * x_h)
-            for k in range(size * size):
-                row = dy + 4 * (n * d_n + (h * size + k // size) * d_h + k % size * d_w)
-                panels, mode = w + 4 * k * Co * ((Ci + 7) // 8 * 8), ADD if k else STORE
-                run(table, MULTIPLY, table, W, Ci, mode, side, to, x_w, row, size * d_w, 1, 0, panels, 0, 0, Co, 1, 0)
+            for a in range(size):
+                row, mode = dy + 4 * (n * d_n + (h * size + a) * d_h), ADD if a else STORE
+                at_w, step = w + 4 * a * size * Co * ((Ci + 7) // 8 * 8), size * d_w
+                run(table, MULTIPLY, table, W, Ci, mode, side, to, x_w, row, step, 1, d_w, at_w, 0, 0, Co, size, 0)
             through = gate + 4 * (n * g_n + h * g_h)
-            for j in range(W * gated):
-                run(table, COPY, 1, Ci, to + 4 * j * x_w, to + 4 * j * x_w, through + 4 * j * g_w)
+            for j in range(0, W * gated, run_of):
+                run(table, COPY, 1, run_of * Ci, to + 4 * j * x_w, to + 4 * j * x_w, through + 4 * j * g_w)
+
+
+@kernel
+def _turn(w, out):
+    """out[a, (c, co), ci] = w[a, c, ci, co]."""
+    size, _, Ci, Co = w.shape
+    for a in range(size):
+        for c in range(size):
+            for ci in range(Ci):
+                for co in range(Co):
+                    out[a, c * Co + co, ci] = w[a, c, ci, co]
 
 
 def roomy(values):
@@ -89,8 +101,10 @@ def up_backward(x, w, dy, dx, dw, db, gate=False):
     db[...] = sums[:Co]
     if dx is None:
         return
-    weights = scratch("turned weights", size * size * padded(Ci) * Co)
-    pack_turned(w, weights)
+    turned, weights = scratch("turned", size, size * Co, Ci), scratch("weights", size, size * Co * padded(Ci))
+    _turn(w, turned)
+    for a in range(size):
+        pack(turned[a], weights[a])
     place = dx if dx.strides[3] == 4 and dx.dtype == np.float32 else np.empty(dx.shape, np.float32)
     _inputs(
         table(), side, address(dy), *pitches(dy), address(weights), address(place), *pitches(place),
