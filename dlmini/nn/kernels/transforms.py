@@ -1,12 +1,24 @@
-"""Winograd's transforms of tiles (see points.py), eight channels at a time, in straight-line vector code."""
+"""Winograd's transforms of tiles and filters (see points.py), eight channels at a time, in straight-line vector code.
+
+A weight of which no input meets a gradient (both not zero, anywhere in the batch) has the gradient zero. The way back
+leaves rounding there, on which an optimiser such as Adagrad takes a whole step. So gradients that are no larger than
+rounding, whose very signs are chance, become zero.
+"""
 
 import numpy as np
 
 from dlmini.nn.kernels import memory
-from dlmini.nn.kernels.points import OUTPUTS, POINTS, input_matrix, output_matrix, tile, transposed
-from dlmini.nn.kernels.routines import BACK_R, GRADIENT_R, INPUT_R, OUTPUT_POOL_R, OUTPUT_R, register
+from dlmini.nn.kernels.points import OUTPUTS, POINTS, filter_matrix, input_matrix, output_matrix, tile, transposed
+from dlmini.nn.kernels.routines import BACK_R, FILTER_R, GRADIENT_R, INPUT_R, OUTPUT_POOL_R, OUTPUT_R, TAPS_R, register
 from dlmini.nn.kernels.tile import BIAS_RELU
 from dlmini.nn.kernels.vector import BYTES, INT, INTS, Vectors
+
+ROUNDING = 16 * np.finfo(np.float32).eps  # of the largest term of a filter's gradient; 5 eps was the most ever seen
+
+
+def reach(r):
+    """How large the rounding of each of the n n terms of a filter's gradient may be, for a term of size 1."""
+    return ROUNDING * np.outer(*[np.abs(filter_matrix(r)).max(axis=1)] * 2)
 
 
 def _product(v8, matrix, xs):
@@ -69,6 +81,24 @@ def emit_back(r):
         values = sandwich(v8, transposed(input_matrix(r)), _loaded(v8, _spread(v8, src, tile(r), xi)))
         for value, target in _each(values, _square(v8, dst, tile(r), row, pixel)):
             v8.store(v8.add(value, v8.load(target)), target)
+
+    return emit
+
+
+def emit_taps(r):
+    """dst = G^T dU G, a filter's gradient; what is lost in rounding becomes zero."""
+    reaches = [[float(x) for x in line] for line in reach(r)]
+
+    def emit(builder, src, xi, dst, row, pixel):
+        v8 = Vectors(builder)
+        terms = _loaded(v8, _spread(v8, src, tile(r), xi))
+        limit = v8.fill(0.0)
+        for term, most in _each(terms, reaches):
+            limit = v8.at_least(v8.scale(v8.size(term), most), limit)
+        values = sandwich(v8, transposed(filter_matrix(r).tolist()), terms)
+        for value, target in _each(values, _square(v8, dst, r, row, pixel)):
+            lost = builder.fcmp_ordered("<=", v8.size(value), limit)
+            v8.store(builder.select(lost, v8.fill(0.0), value), target)
 
     return emit
 
@@ -147,6 +177,16 @@ def emulate_back(r):
     return emulate
 
 
+def emulate_taps(r):
+    def emulate(src, xi, dst, row, pixel):
+        terms = _tiles(src, tile(r), xi)
+        taps = _both(filter_matrix(r).T, terms)
+        limit = (reach(r)[..., None] * np.abs(terms)).max(axis=(0, 1))
+        _image(dst, r, row, pixel)[...] = np.where(np.abs(taps) <= limit, 0, taps)
+
+    return emulate
+
+
 def emulate_output(r):
     def emulate(mode, src, xi, dst, row, pixel, bias, mask):
         y = _both(output_matrix(r), _tiles(src, tile(r), xi)) * _factors(mask) + memory.floats(bias)
@@ -172,6 +212,8 @@ for r in POINTS:
     spread = transposed(output_matrix(r))
     register(INPUT_R + r, 5, emit_into_tiles(input_matrix(r)), emulate_into_tiles(input_matrix(r)))
     register(GRADIENT_R + r, 5, emit_into_tiles(spread), emulate_into_tiles(spread))
+    register(FILTER_R + r, 5, emit_into_tiles(filter_matrix(r).tolist()), emulate_into_tiles(filter_matrix(r)))
+    register(TAPS_R + r, 5, emit_taps(r), emulate_taps(r))
     register(BACK_R + r, 5, emit_back(r), emulate_back(r))
     register(OUTPUT_R + r, 8, emit_output(r), emulate_output(r))
     register(OUTPUT_POOL_R + r, 9, emit_output_pool(r), emulate_output_pool(r))

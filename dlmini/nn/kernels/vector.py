@@ -70,6 +70,13 @@ class Vectors:
     def scale(self, x, c):
         return self.b.fmul(x, self.fill(float(c)), flags=FAST)
 
+    def size(self, x):
+        """|x|."""
+        module = self.b.module
+        name = f"llvm.fabs.v{LANES}f32"
+        function = module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOATS, [FLOATS]), name)
+        return self.b.call(function, [x])
+
     def above(self, x, y):
         return self.b.fcmp_ordered(">", x, y)
 

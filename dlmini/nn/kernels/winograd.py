@@ -11,7 +11,7 @@ The gradients are the exact adjoints, with Z = A dY A^T and V = B^T d B:
 import numpy as np
 
 from dlmini.jit import kernel
-from dlmini.nn.kernels.filters import FILTERS, clear_rounding, filter_gradient, filters, turn
+from dlmini.nn.kernels.filters import filters, taps, turn
 from dlmini.nn.kernels.memory import address, pitches, scratch
 from dlmini.nn.kernels.points import ONE, OUTPUTS, POINTS, tile
 from dlmini.nn.kernels.routines import BACK_R, CLEAR, COPY, GRADIENT_R, INPUT_R, MULTIPLY, OUTPUT_POOL_R, OUTPUT_R, SUMS
@@ -116,34 +116,56 @@ def _forward(
 
 
 @kernel(inline=True)
-def _products(table, points, tiles, weighed, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co):
+def _products(table, points, tiles, weighed, wanted, U, dU, begun, V, v_xi, M, m_xi, Ci, Co):
     """At each point: if `weighed`, dU += V^T M, and then, if the input's gradient is wanted, V = M U^T."""
     for xi in range(points):
         at_v, at_m, to, at_u = V + 4 * xi * v_xi, M + 4 * xi * m_xi, dU + 4 * xi * Ci * Co, U + 4 * xi * Ci * Co
         if weighed:
-            run(table, MULTIPLY, table, Ci, Co, ADD, 0, to, Co, at_v, 1, Ci, 0, at_m, Co, 0, tiles, 1, 0)
+            mode = ADD if begun else STORE
+            run(table, MULTIPLY, table, Ci, Co, mode, 0, to, Co, at_v, 1, Ci, 0, at_m, Co, 0, tiles, 1, 0)
         if wanted:
             run(table, MULTIPLY, table, tiles, Ci, STORE, 0, at_v, Ci, at_m, Co, 1, 0, at_u, 0, 0, Co, 1, 0)
 
 
+@kernel(inline=True)
+def _finish(
+    table, r, images, low, high, top, work, rows, columns, dx, dx_n, dx_h, gated, gate, g_n, g_h, Wx, ph, pw, Ci,
+    marks, map_n, map_h, seen,
+):  # fmt: skip
+    """Rows low to high of the input's gradient are complete: out of the work images, whose first row is `top`."""
+    for image in range(images):
+        for h in range(low, high):
+            source = work + 4 * ((image * rows + h + ph - top) * columns + pw) * Ci
+            to, through = dx + 4 * (image * dx_n + h * dx_h), gate + 4 * (image * g_n + h * g_h)
+            run(table, COPY, gated, Wx * Ci, source, to, through)
+        if low < high:
+            run(table, SEEN_R + r, high - low, Wx, marks + image * map_n + (low + ph) * map_h + pw, map_h, seen, map_h)
+            run(table, SILENCE, high - low, Wx, Ci, seen, map_h, dx + 4 * (image * dx_n + low * dx_h), dx_h)
+
+
 @kernel
 def _backward(
-    table, r, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, U, dU, db, weighed, wanted, work, rows, columns, group,
+    table, r, x, x_n, x_h, x_w, dy, d_n, d_h, d_w, U, dU, db, weighed, wanted, work, rows, columns, group, strip,
     dx, dx_n, dx_h, gated, gate, g_n, g_h, N, H, W, Hx, Wx, ph, pw, Ci, Co, V, M, edge, block, v_xi, m_xi,
     marks, map_n, map_h, seen,
 ):  # fmt: skip
     """Gradients of the filter (`weighed`) and of the input (`wanted`), or one of them.
 
-    The input's is added up tile by tile in bordered work images, whose interiors are kept.
+    The input's is added up tile by tile in work images with a border: as many images as fill a block of tiles, or of a
+    large image a strip of rows of tiles, which stays in the cache. Strips overlap by r - 1 rows.
     """
     n, down, across = r + OUTPUTS - 1, (H + OUTPUTS - 1) // OUTPUTS, (W + OUTPUTS - 1) // OUTPUTS
-    for n0 in range(0, N, group):
-        images = min(group, N - n0)
-        run(table, CLEAR, wanted * images * rows * columns * Ci, work)
-        for first in range(0, images * down * across, block):
-            tiles = min(block, images * down * across - first)
+    for part in range((N + group - 1) // group * ((down + strip - 1) // strip)):
+        n0, i0 = part // ((down + strip - 1) // strip) * group, part % ((down + strip - 1) // strip) * strip
+        images, high, top = min(group, N - n0), min(strip, down - i0), OUTPUTS * i0
+        kept = (r - 1) * columns * Ci if i0 else 0  # numbers of the rows that the strip above has shared
+        run(table, COPY, 0, wanted * kept, work + 4 * OUTPUTS * strip * columns * Ci, work, 0)
+        run(table, CLEAR, wanted * (images * rows * columns * Ci - kept), work + 4 * kept)
+        for first in range(0, images * high * across, block):
+            tiles = min(block, images * high * across - first)
             for t in range(tiles):
-                image, i, j = _place(first + t, down, across)
+                image, i, j = _place(first + t, high, across)
+                i += top
                 at_x, to = x + 4 * ((n0 + image) * x_n + i * x_h + j * x_w), V + 4 * t * Ci
                 if weighed:
                     _gather(table, INPUT_R + r, n, at_x, x_h, x_w, H - i + r - 1, W - j + r - 1, Ci, edge, to, v_xi)
@@ -154,20 +176,19 @@ def _backward(
                 _gather(table, GRADIENT_R + r, OUTPUTS, at_d, d_h, d_w, H - i, W - j, Co, edge, to, m_xi)
             for c in range(0, Co * weighed, 8):
                 run(table, SUMS, 1, tiles, M + 4 * ((n * ONE + ONE) * m_xi + c), 0, Co, db + 4 * c)
-            _products(table, n * n, tiles, weighed, wanted, U, dU, V, v_xi, M, m_xi, Ci, Co)
+            _products(table, n * n, tiles, weighed, wanted, U, dU, part + first, V, v_xi, M, m_xi, Ci, Co)
             for t in range(tiles * wanted):
-                image, i, j = _place(first + t, down, across)
+                image, i, j = _place(first + t, high, across)
                 to = work + 4 * ((image * rows + i) * columns + j) * Ci
                 for c in range(0, Ci, 8):
                     run(table, BACK_R + r, V + 4 * (t * Ci + c), v_xi, to + 4 * c, columns * Ci, Ci)
-        for t in range(images * Hx * wanted):
-            image, h = t // Hx, t % Hx
-            source = work + 4 * ((image * rows + h + ph) * columns + pw) * Ci
-            to, through = dx + 4 * ((n0 + image) * dx_n + h * dx_h), gate + 4 * ((n0 + image) * g_n + h * g_h)
-            run(table, COPY, gated, Wx * Ci, source, to, through)
-        for image in range(images * wanted):
-            run(table, SEEN_R + r, Hx, Wx, marks + image * map_n + ph * map_h + pw, map_h, seen, map_h)
-            run(table, SILENCE, Hx, Wx, Ci, seen, map_h, dx + 4 * (n0 + image) * dx_n, dx_h)
+        if wanted:
+            last = Hx if i0 + high == down else min(Hx, top + OUTPUTS * high - ph)
+            at_dx, at_gate = dx + 4 * n0 * dx_n, gate + 4 * n0 * g_n
+            _finish(
+                table, r, images, max(0, top - ph), last, top, work, rows, columns, at_dx, dx_n, dx_h, gated, at_gate,
+                g_n, g_h, Wx, ph, pw, Ci, marks, map_n, map_h, seen,
+            )  # fmt: skip
 
 
 def _space(r, Ci, Co):
@@ -212,19 +233,17 @@ def backward(x, w, dy, dx, dw, db, padding=(0, 0), gate=None):
     db = db if weighed else scratch("no sums", Co)
     dU, U = scratch("dU", tile(r) ** 2, Ci, Co), filters(turn(w)) if wanted else w
     down, across = -(-H // OUTPUTS), -(-W // OUTPUTS)
-    rows, columns = down * OUTPUTS + r - 1, across * OUTPUTS + r - 1
-    group = min(N, max(1, BLOCK[r] // (down * across)))
+    group, strip = min(N, max(1, BLOCK[r] // (down * across))), min(down, max(1, BLOCK[r] // across))
+    rows, columns = strip * OUTPUTS + r - 1, across * OUTPUTS + r - 1
     work, to = scratch("image", group * rows * columns * Ci), dx if wanted else x
     through = to if gate is None else gate
-    dU[...] = 0
     db[...] = 0
     _backward(
         table(), r, address(x), *pitches(x), address(dy), *pitches(dy), address(U), address(dU), address(db),
-        int(weighed), int(wanted), address(work), rows, columns, group, address(to), *pitches(to)[:2],
+        int(weighed), int(wanted), address(work), rows, columns, group, strip, address(to), *pitches(to)[:2],
         int(gate is not None), address(through), *pitches(through)[:2],
         N, H, W, *to.shape[1:3], *padding, Ci, Co, *_space(r, Ci, Co),
         *_backward_maps(r, H, W, group),
     )  # fmt: skip
     if weighed:
-        filter_gradient(dU, FILTERS[r], dw)
-        clear_rounding(dU, dw)
+        taps(dU, dw)
