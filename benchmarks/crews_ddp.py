@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from benchmarks.peers import RATE, torch_layer
+from benchmarks.peers import RATE, torch_row
 from dlmini import ZOO
 
 WARM = 5  # steps before anybody is timed: DDP arranges its buckets after the first
@@ -19,7 +19,7 @@ def step(network: str, batch: int, synchronous: bool):
     """Forward, backward, SGD, in channels_last; unless `synchronous`, without DDP. Batches cost nothing here."""
     model = ZOO[network]()
     torch.manual_seed(dist.get_rank())
-    net = torch.nn.Sequential(*(torch_layer(layer, shape) for layer, shape in zip(model.layers, model.shapes)))  # noqa: B905
+    net = torch_row(model.layers, model.input)
     net = net.to(memory_format=torch.channels_last)
     net = DistributedDataParallel(net) if synchronous else net
     x = torch.rand(BATCHES, batch, model.input[2], *model.input[:2])

@@ -6,15 +6,15 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from dlmini import SGD, Conv2d, Dense, Flatten, MaxPool, Model, ReLU
+from dlmini import SGD, AvgPool, BatchNorm, Conv2d, Dense, Flatten, MaxPool, Model, ReLU, Residual, Skip, Up
 
 RATE = 1e-4
 
 
 def ours(model: Model, batch: int) -> Callable:
     """One training step of dlmini: forward, backward, SGD."""
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((batch, *model.input)).astype(np.float32), rng.integers(0, 10, batch)
+    rng, (*pixels, classes) = np.random.default_rng(0), model.shapes[-1]
+    x, y = rng.standard_normal((batch, *model.input)).astype(np.float32), rng.integers(0, classes, (batch, *pixels))
     w, grad, stepper = model.initial(), model.zeros(), SGD(RATE).start(model.size)
 
     def step():
@@ -33,9 +33,9 @@ def torch_step(model: Model, batch: int, channels_last: bool) -> Callable:
     import torch
 
     torch.set_num_threads(1)
-    net = torch.nn.Sequential(*(torch_layer(layer, shape) for layer, shape in zip(model.layers, model.shapes)))  # noqa: B905
+    net, (*pixels, classes) = torch_row(model.layers, model.input), model.shapes[-1]
     x = torch.randn(batch, model.input[2], *model.input[:2])
-    y = torch.randint(0, 10, (batch,))
+    y = torch.randint(0, classes, (batch, *pixels))
     if channels_last:
         net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(net.parameters(), lr=RATE)
@@ -48,6 +48,17 @@ def torch_step(model: Model, batch: int, channels_last: bool) -> Callable:
     return step
 
 
+def torch_row(layers, shape):
+    """A row of layers, also of those that hold others."""
+    from torch import nn
+
+    found = []
+    for layer in layers:
+        found.append(torch_layer(layer, shape))
+        shape = layer.output(shape)
+    return nn.Sequential(*found)
+
+
 def torch_layer(layer, shape):
     from torch import nn
 
@@ -55,7 +66,32 @@ def torch_layer(layer, shape):
         return nn.Conv2d(shape[2], layer.channels, layer.kernel, layer.stride, layer.border(shape))
     if isinstance(layer, Dense):
         return nn.Linear(shape[0], layer.units)
-    return {ReLU: nn.ReLU, Flatten: nn.Flatten, MaxPool: lambda: nn.MaxPool2d(layer.size)}[type(layer)]()
+    if isinstance(layer, Skip | Residual):
+        return torch_branch(layer, shape)
+    made = {
+        ReLU: nn.ReLU,
+        Flatten: nn.Flatten,
+        MaxPool: lambda: nn.MaxPool2d(layer.size),
+        AvgPool: lambda: nn.AdaptiveAvgPool2d(1) if layer.size == "image" else nn.AvgPool2d(layer.size),
+        BatchNorm: lambda: nn.BatchNorm2d(shape[-1], layer.epsilon),
+        Up: lambda: nn.ConvTranspose2d(shape[2], layer.channels, layer.size, layer.size),
+    }
+    return made[type(layer)]()
+
+
+def torch_branch(layer, shape):
+    import torch
+
+    class Branch(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch_row(layer.layers, shape)
+            self.short = torch_row(getattr(layer, "shortcut", ()), shape)
+
+        def forward(self, x):
+            return torch.cat([x, self.inner(x)], 1) if isinstance(layer, Skip) else self.inner(x) + self.short(x)
+
+    return Branch()
 
 
 def jax_step(model: Model, batch: int) -> Callable:

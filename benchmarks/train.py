@@ -1,4 +1,4 @@
-"""Training steps against PyTorch, JAX and plain NumPy; and how long a first step takes."""
+"""Training steps against PyTorch, JAX and plain NumPy; how much memory one takes; and how long a first step takes."""
 
 import os
 import subprocess
@@ -8,14 +8,35 @@ from functools import partial
 
 from benchmarks.peers import installed, jax_step, numpy_step, ours, torch_step
 from benchmarks.timing import goal, interleaved
-from dlmini import cifar_net, lenet, volunteer_net
+from dlmini import cifar_net, lenet, resnet8, unet, volunteer_net
 
+
+def small_unet():
+    return unet(input=(128, 128, 3))
+
+
+BRANCHING = (small_unet, resnet8)  # raced against PyTorch alone
 CASES = {  # name: (network, batch, floor, aim)
     "lenet b100": (lenet, 100, 1.5, 2.5),
     "lenet b32": (lenet, 32, 1.5, 2.5),
     "cifar_net b100": (cifar_net, 100, 2.0, 3.0),
     "volunteer_net b100": (volunteer_net, 100, 1.5, 2.5),
+    "unet 128x128 b8": (small_unet, 8, 1.3, 2.0),
+    "resnet8 b100": (resnet8, 100, 1.5, 2.5),
 }
+MEMORY = """
+import resource, sys
+import psutil
+from benchmarks import peers, train
+build, batch, *_ = train.CASES[sys.argv[1]]
+make = peers.ours if sys.argv[2] == "ours" else lambda *given: peers.torch_step(*given, True)
+model = build()
+make(model, 1)()  # what is loaded once is no part of a step
+step, before = make(model, batch), psutil.Process().memory_info().rss
+for _ in range(3):
+    step()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
+"""
 STEP = """
 import sys, time
 start = time.perf_counter()
@@ -41,6 +62,8 @@ def contests(build, batch):
             "PyTorch NCHW": torch_step(model, batch, False),
         }
         yield {"ours": ours(model, batch), **torches}
+    if build in BRANCHING:
+        return
     others = {"JAX jit": jax_step(model, batch)} if installed("jax") else {}
     yield {"ours": ours(model, batch), "plain NumPy": numpy_step(model, batch), **others}
 
@@ -51,6 +74,17 @@ def first_step(which: str, cache: str) -> tuple[float, float]:
     done = subprocess.run([sys.executable, "-c", STEP, which], env=env, capture_output=True, text=True, check=True)
     imported, stepped = done.stdout.split()
     return float(imported), float(stepped)
+
+
+def memory_rows():
+    """The most that a process grows in a training step, each in a process of its own."""
+    for name in CASES:
+        grown = [
+            int(subprocess.run([sys.executable, "-c", MEMORY, name, who], capture_output=True, check=True).stdout)
+            for who in ("ours", "torch")
+        ]
+        row = dict(zip(("ours", "peer"), (f"{g / 1e6:,.0f} MB" for g in grown), strict=True))
+        yield row | {"name": f"{name}: memory of a step", "ratio": grown[1] / grown[0], "floor": 1.0, "aim": 1.5}
 
 
 def start_rows():
@@ -82,4 +116,6 @@ def rows() -> list[dict]:
     if missing:
         print(f"not installed, left out: {', '.join(missing)} (pip install torch==2.13.0 jax)", file=sys.stderr)
     table = [row for name, case in CASES.items() for row in contest_rows(name, *case)]
+    if sys.platform == "linux" and "torch" not in missing:
+        table += memory_rows()
     return table + start_rows()
