@@ -29,7 +29,7 @@ class Background:
     def __init__(self, at_once: bool, room: int = ROOM):
         self.at_once, self.room, self.error = at_once, room, None
         self._jobs: deque[Job] = deque()
-        self._thread, self._change, self._over = None, threading.Condition(), False
+        self._thread, self._change, self._over, self._busy = None, threading.Condition(), False, False
 
     def give(self, job: Job) -> None:
         if self.at_once:
@@ -43,6 +43,11 @@ class Background:
                 self._thread.start()
             self._change.notify_all()
             self._change.wait_for(lambda: self.error or len(self._jobs) < 2 or self._waiting() <= self.room)
+
+    def settle(self) -> None:
+        """Wait until all that was given so far is done."""
+        with self._change:
+            self._change.wait_for(lambda: self.error or not (self._jobs or self._busy))
 
     def finish(self, drop: bool = False) -> None:
         """Wait until all is done, or, of those that may be skipped, dropped; raises what a job has raised."""
@@ -70,6 +75,7 @@ class Background:
         while (job := self._next()) is not None:
             try:
                 job.do()
+                self._rest()
             except BaseException as error:  # handed to who gives the next job, and to who waits for the end
                 with self._change:
                     self.error = error
@@ -81,4 +87,10 @@ class Background:
         with self._change:
             self._change.notify_all()
             self._change.wait_for(lambda: self._jobs or self._over)
+            self._busy = bool(self._jobs)
             return self._jobs.popleft() if self._jobs else None
+
+    def _rest(self) -> None:
+        with self._change:
+            self._busy = False
+            self._change.notify_all()

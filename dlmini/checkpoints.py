@@ -45,6 +45,7 @@ class Checkpoints:
             "recipe": written(recipe) if recipe.checkpoint_every else "",
         }
         self.said = said | {"task": fingerprint(task, size, recipe)}
+        self.written: Path | None = None  # the last file
         self.folder.mkdir(parents=True, exist_ok=True)
         files.demand_place(self.folder / "round-000000.npz")
 
@@ -57,7 +58,8 @@ class Checkpoints:
         arrays = {f"{keeper}:{name}": array for keeper, memory in parts.items() for name, array in memory.items()}
         said = json.dumps({**self.said, "t": t, "arrays": sorted(arrays)})
         file = self.folder / f"round-{t + 1:06}.npz"
-        return files.write(file, lambda stream: np.savez(stream, checkpoint=said, **arrays))
+        self.written = files.write(file, lambda stream: np.savez(stream, checkpoint=said, **arrays))
+        return self.written
 
 
 def written(recipe: Recipe) -> str:

@@ -142,7 +142,11 @@ class Checkpoint(Event):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Event):
-    """Something broke: `kind` is one word (crashed, raised, killed, hung, returned, unkept), `text` a sentence."""
+    """Something broke, or was mended: `text` is a sentence, `kind` one word.
+
+    crashed, killed, hung: its rank is gone; returned: it is back. unkept: no checkpoints are made any more; restored:
+    all ranks have begun again from one.
+    """
 
     kind: str
     text: str
@@ -150,7 +154,7 @@ class Fault(Event):
     @property
     def deadly(self) -> bool:
         """Whether its rank is gone."""
-        return self.kind in ("crashed", "killed")
+        return self.kind in ("crashed", "killed", "hung")
 
     @property
     def fateful(self) -> bool:

@@ -63,6 +63,12 @@ class Looks:
         for t in sorted(self.shown):
             self._try_shown(t)
 
+    def go_back(self, done: int) -> None:
+        """All begin again after so many rounds: what was shown beyond them will be shown again."""
+        self.latest = min(self.latest, done - 1)
+        self.shown.clear()
+        self.pieces.clear()
+
     def look_at_last(self, results) -> None:
         """If who should have shown the final weights died before: what the first of the others came to."""
         first = min(set(range(self.workers)) - self.gone, default=None)

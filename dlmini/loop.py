@@ -31,7 +31,7 @@ def work(comm, task, recipe, before=None):
     learn = partial(task.loss_and_grad, ready=topology.ready) if recipe.overlaps else task.loss_and_grad
     start, update, unsaid, late, mixed = rooms(recipe, w, grad)
     memory = {"w": w, "unsaid": unsaid, "late": late, "inner": inner, "outer": outer, "codec": codec, "talk": topology}
-    first = recalled(memory, before, sync.joins(comm.rank))
+    first = topology.rejoin(comm, w) if comm.life else recalled(memory, before, sync.joins(comm.rank))
     batches = task.batches(comm.rank, workers, recipe.seed, recipe.steps(sync.joins(comm.rank), first))
     for t in range(first, recipe.rounds):
         if sync.local:

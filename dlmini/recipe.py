@@ -89,6 +89,11 @@ class Recipe:
         """Whether the others go on without a worker that has died: not where a server waits for all of them."""
         return self.topology.survives and (self.topology.servers == 0 or self.sync.staleness > 0)
 
+    @property
+    def takes_back(self) -> bool:
+        """Whether a worker that died and comes back can go on: servers can tell it where."""
+        return self.survives and self.topology.servers > 0
+
     def checkpoints_after(self, t: int) -> bool:
         """Whether ranks give away what they remember after round t; not while worker 0 learns alone."""
         return self.checkpoint_every > 0 and (t + 1) % self.checkpoint_every == 0 and t >= self.sync.warm_start
@@ -114,6 +119,10 @@ class Recipe:
     def keepers(self, size: int) -> range:
         """Ranks that remember something: a checkpoint needs them all."""
         return range(size)
+
+    def lost_with(self, rank: int, size: int) -> str:
+        """What the run loses with a rank that is no worker, as a sentence."""
+        return f"rank {rank} is a server, and the weights that it kept are lost with it"
 
     def resumed(self) -> "Recipe":
         """The recipe of workers that have all joined already."""

@@ -30,6 +30,7 @@ def train(
     resume=None,
     control=None,
     remember=REMEMBERED,
+    restarts=0,
 ) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`; a `Split(task, Grid(...))` on the ranks of its grid.
 
@@ -40,15 +41,21 @@ def train(
     folder's newest.
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
+    restarts: how often all ranks may begin again from the last checkpoint, when one is lost that the others need.
     """
     check_asked(task, recipe, on, until, patience, folder, resume, remember)
+    if whole(restarts, "restarts", 0, hint="times to begin again from the last checkpoint") and folder is None:
+        raise ValueError(
+            f"restarts={restarts} begins again from checkpoints, but none are made; give checkpoint_every= rounds and "
+            "train a folder="
+        )
     size = peers(task, on.size)
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(size)))
     recipe.check(size)
     for doubt in recipe.doubts(size):
         warnings.warn(doubt, stacklevel=2)
-    return Run(task, recipe, on, until, patience, folder, resume, control, remember)
+    return Run(task, recipe, on, until, patience, folder, resume, control, remember, restarts)
 
 
 def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> None:

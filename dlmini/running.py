@@ -6,11 +6,12 @@ import atexit
 import threading
 import weakref
 
+from dlmini.attempts import Attempts
 from dlmini.background import Background, Job
 from dlmini.checkpoints import Checkpoints, memories
 from dlmini.comm.errors import CommError, Deadlock
 from dlmini.comm.launch import launch, takes
-from dlmini.events import Checkpoint, Event, Fault, Snapshot
+from dlmini.events import Checkpoint, Event, Fault, Round, Snapshot
 from dlmini.history import History
 from dlmini.looks import Looks, nbytes
 from dlmini.loop import program as training
@@ -43,6 +44,7 @@ class Run:
 
     Where the recipe survives it, workers that die are `gone`, and the others go on (Mpi alone ends with the first). The
     first of those who live then shows its weights. A checkpoint without the dead could not be resumed, so none is made.
+    Where a rank is lost that the others need, all begin again from the last checkpoint, `restarts` times at most.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Run:
         resume=None,
         control=None,
         remember=REMEMBERED,
+        restarts=0,
     ):
         self.peers = peers(task, on.size)
         recipe.check(self.peers)
@@ -69,6 +72,8 @@ class Run:
         self.history, self._background = History(remember), Background(at_once=getattr(on, "virtual", False))
         self.looks = Looks(task, recipe, self.peers, until, patience, self.history, self._background)
         self.gone = self.looks.gone  # ranks that have died
+        self.latest = -1  # the last round that a rank has ended
+        self.attempts = Attempts(on, restarts)
         self._stop, self._outcome, self._error = threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
         _going.add(self)
@@ -80,17 +85,10 @@ class Run:
         return self.history.since(0)[0]
 
     def _go(self) -> None:
-        recipe, facts, error = self.recipe if self.before is None else self.recipe.resumed(), (), None
+        facts, error = (), None
         try:
-            args = self.task, recipe, self.before
-            program = getattr(recipe, "program", training)
-            mortals = self._mortals()
-            returning = mortals if getattr(recipe, "takes_back", False) else ()
-            results = launch(program, self.on, args, self._hear, self.control, mortals, returning)
-            self.looks.look_at_last(results)
-            self.looks.why = self.looks.why or recipe.why_ended(results)
-            traffic = results.books.total()
-            facts = results.seconds, traffic.nbytes, traffic.messages, results.phases
+            while not facts:
+                facts = self._launch()
         except BaseException as raised:  # handed to whoever asks for the result
             error = raised
         try:
@@ -99,6 +97,44 @@ class Run:
             error = raised
         self.history.close()
         self._end(facts, error)
+
+    def _launch(self) -> tuple:
+        """All ranks, to their end: what it came to. Nothing if they are to begin again, from the last checkpoint."""
+        recipe = self.recipe if self.before is None else self.recipe.resumed()
+        program, mortals = getattr(recipe, "program", training), self._mortals()
+        returning = mortals if getattr(recipe, "takes_back", False) else ()
+        args = self.task, recipe, self.before
+        try:
+            results = launch(program, self.attempts.place, args, self._hear, self.control, mortals, returning)
+        except CommError as error:
+            if self._stop.is_set() or not self.attempts.left or not self._lost(error):
+                raise
+            self._restore(self._lost(error))
+            return ()
+        self.looks.look_at_last(results)
+        self.looks.why = self.looks.why or recipe.why_ended(results)
+        traffic = results.books.total()
+        return self.attempts.total(results.seconds, traffic.nbytes, traffic.messages, results.phases)
+
+    def _lost(self, error: BaseException) -> list[int]:
+        """The ranks whose death has ended a launch."""
+        lost = self.gone.difference(self._mortals()) if isinstance(error, Deadlock) else set()
+        return sorted(lost | ({error.rank} if getattr(error, "died", False) else set()))
+
+    def _restore(self, lost: list[int]) -> None:
+        """Ranks are lost without which the others cannot go on: all do from the last checkpoint, or from the start."""
+        self._background.settle()
+        kept = self.checkpoints.written
+        self.before = kept and memories(kept, self.peers, self.recipe, self.task)
+        done = int(self.before[0]["t"]) + 1 if kept else 0
+        self.attempts.failed()
+        names, rounds = " and ".join(f"rank {rank}" for rank in lost), max(0, self.latest + 1 - done)
+        said = f"{names} {'was' if len(lost) == 1 else 'were'} lost: all go on from "
+        said += f"the checkpoint after round {done}" if kept else "the first weights, for there is no checkpoint yet"
+        said += f"; {rounds} round{'s' * (rounds != 1)} that followed {'is' if rounds == 1 else 'are'} done again"
+        self.history.add(Fault("restored", said, rank=lost[0], at=self.attempts.before))
+        self.gone.clear()
+        self.looks.go_back(done)
 
     def _end(self, facts: tuple, error: BaseException | None) -> None:
         stopped = isinstance(error, Stopped) or self.looks.enough.is_set()
@@ -109,8 +145,13 @@ class Run:
             self._outcome = self._ended(*(() if stopped else facts))
         else:
             self._error = error
-            if sentence := self.lesson(error):
+            for sentence in filter(None, (self.lesson(error), self._lost(error) and self._way_on())):
                 error.add_note(sentence)
+
+    def _way_on(self) -> str:
+        """What is left of a run that a death has ended."""
+        kept = self.checkpoints and self.checkpoints.written
+        return f"resume={str(kept)!r} goes on from its last checkpoint" if kept else ""
 
     def _mortals(self) -> range:
         """The workers that may die."""
@@ -125,7 +166,7 @@ class Run:
         if self.peers < self.on.size:
             return f"rank {dead} was {self.task.say(dead)}: the others cannot go on without that part of the network"
         if dead >= self.recipe.workers(self.peers):
-            return f"rank {dead} is a server, and the weights that it kept are lost with it"
+            return self.recipe.lost_with(dead, self.peers)
         if self.recipe.survives:
             return "" if self._mortals() else f"{self.recipe} goes on without a dead worker on Processes and Simulated"
         return WAITS.format(dead)
@@ -139,6 +180,9 @@ class Run:
 
     def _hear(self, event: Event) -> None:
         """Every event passes here, in the background. Nothing here takes long."""
+        event = self.attempts.dated(event)
+        if isinstance(event, Round):
+            self.latest = max(self.latest, event.t)
         if isinstance(event, Checkpoint | Snapshot):
             for whole in [event] if self.slices is None else self.slices.hear(event):
                 self._keep(whole) if isinstance(whole, Checkpoint) else self.looks.hear(whole)
@@ -160,7 +204,8 @@ class Run:
     def _go_on_without(self, fault: Fault) -> None:
         """A rank has died: whoever wants checkpoints hears that there will be no more."""
         keepers = self.recipe.keepers(self.on.size)
-        if self.checkpoints is not None and fault.rank in keepers and self.gone.isdisjoint(keepers):
+        goes_on = fault.rank in self._mortals()
+        if self.checkpoints is not None and goes_on and fault.rank in keepers and self.gone.isdisjoint(keepers):
             self.history.add(Fault("unkept", UNKEPT.format(fault.rank), rank=fault.rank, at=fault.at))
         self.looks.go_on_without(fault.rank)
 

@@ -429,6 +429,7 @@ ROWS = {
         "resume": only(None),
         "control": only(None),
         "remember": whole(100),
+        "restarts": whole(0, 0, 0),
     },
     "check": {"word": only(None), "seed": only(0), "folder": only(None)},
     "law_card": {

@@ -196,11 +196,53 @@ def test_when_the_last_worker_dies_the_run_ends(task):
         train(task, recipe, Simulated(3, Cluster(crash={0: 0.001, 1: 0.002}))).result(240)
 
 
-def test_a_worker_that_would_come_back_stays_away(task):
-    on = Simulated(5, Cluster(crash={1: 0.001}, back={1: 0.002}))
-    outcome = train(task, learning("stale-synchronous"), on).result(240)
+@pytest.mark.parametrize("name", ["gossip of weights", "asynchronous gossip"])
+def test_where_nobody_could_tell_it_where_to_go_on_a_worker_that_would_come_back_stays_away(name, task):
+    on = Simulated(4, Cluster(crash={1: seconds(name) / 4}, back={1: seconds(name) / 2}))
+    outcome = train(task, learning(name), on).result(240)
     assert outcome.gone == [1]
-    check_survived(outcome, "stale-synchronous", 1)
+    check_survived(outcome, name, 1)
+
+
+SERVED = [name for name, recipe in SURVIVING.items() if recipe.topology.servers]
+
+
+@pytest.mark.parametrize("moment", range(8))
+@pytest.mark.parametrize("name", SERVED)
+def test_servers_take_back_a_worker_that_returns_at_any_time(name, moment, task):
+    coin, recipe = np.random.default_rng([moment, len(name)]), learning(name)
+    dead, died = int(coin.integers(WORKERS)), float(coin.uniform(0, 0.8) * seconds(name))
+    back = died + float(coin.uniform(0.001, 0.6) * seconds(name))
+    on = Simulated(WORKERS + recipe.topology.servers, Cluster(crash={dead: died}, back={dead: back}), seed=moment)
+    outcome = train(task, recipe, on).result(240)
+    assert outcome.gone == []
+    check_survived(outcome, name, dead)
+    again = [e for e in outcome.events if isinstance(e, Round) and e.rank == dead and e.at > back]
+    if back < 0.8 * seconds(name):
+        assert again[-1].t == ROUNDS - 1
+
+
+def test_one_that_returns_goes_on_where_the_slowest_of_the_others_is(task):
+    name = "asynchronous"
+    on = Simulated(5, Cluster(crash={1: seconds(name) / 4}, back={1: seconds(name) / 2}))
+    outcome = train(task, learning(name), on).result(240)
+    rounds = [e for e in outcome.events if isinstance(e, Round)]
+    first = next(e for e in rounds if e.rank == 1 and e.at > seconds(name) / 2)
+    slowest = min(max(e.t for e in rounds if e.rank == rank and e.at < seconds(name) / 2) for rank in (0, 2, 3))
+    assert 0 <= first.t - slowest <= 3
+
+
+def test_downpour_with_eight_of_which_three_die_and_two_return_loses_less_than_a_point(task):
+    recipe = replace(learning("Downpour"), topology=ParameterServer(2), outer=None)
+    whole = train(task, recipe, Simulated(10)).result(240)
+    for seed in range(5):
+        coin = np.random.default_rng(seed)
+        dead = coin.choice(8, 3, replace=False).tolist()
+        crash = {rank: float(coin.uniform(0.1, 0.6) * whole.seconds) for rank in dead}
+        back = {rank: crash[rank] + 0.2 * whole.seconds for rank in dead[:2]}
+        outcome = train(task, recipe, Simulated(10, Cluster(crash=crash, back=back), seed=seed)).result(240)
+        assert outcome.gone == dead[2:]
+        assert outcome.accuracy > whole.accuracy - 0.01
 
 
 def test_after_a_death_no_checkpoint_is_made_and_a_sentence_says_so(task, tmp_path):

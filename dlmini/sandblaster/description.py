@@ -85,6 +85,12 @@ class Sandblaster:
     def lasting(self, steps: int):
         raise ValueError("epochs= counts mini-batches, and Sandblaster sees all data in every round; give it rounds=")
 
+    def lost_with(self, rank: int, size: int) -> str:
+        """What the run loses with a rank that is no replica, as a sentence."""
+        if rank == size - 1:
+            return f"rank {rank} is the coordinator, and without it nobody knows what to do next"
+        return f"rank {rank} is a shard, and the weights and the history that it kept are lost with it"
+
     def resumed(self) -> Sandblaster:
         return self
 

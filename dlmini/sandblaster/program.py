@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlmini.comm.errors import RankFailed
 from dlmini.sandblaster.coordinator import Coordinator
 from dlmini.sandblaster.layout import Layout
 from dlmini.sandblaster.replicas import Replica
@@ -19,6 +20,8 @@ def program(comm, task, recipe, before=None):
     portions = recipe.parts(task, comm.size)
     if comm.rank < layout.first_shard:
         return Replica(comm, layout, task, recipe, portions).live()
+    if comm.life:
+        raise RankFailed(f"rank {comm.rank} came back, but what it kept is lost", comm.rank, died=True)
     kept = before and before[comm.rank - layout.first_shard]
     if comm.rank == layout.coordinator:
         return Coordinator(comm, layout, recipe, portions).live(kept)

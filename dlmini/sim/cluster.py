@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import exp
 
 import numpy as np
@@ -66,6 +66,14 @@ class Cluster:
         if not hasattr(cluster, "route"):
             refuse(TypeError, "cluster", cluster, "a Cluster(...) or a network such as gigabit")
         return cls(network=cluster)
+
+    def after(self, seconds: float) -> Cluster:
+        """The same machines, so many seconds later: who has crashed is replaced, or begins when it comes back."""
+        crash = {rank: time - seconds for rank, time in self.crash.items() if time > seconds}
+        back = {rank: time - seconds for rank, time in self.back.items() if rank in crash}
+        away = {rank: time - seconds for rank, time in self.back.items() if rank not in crash and time > seconds}
+        late = {rank: time - seconds for rank, time in self.start.items() if time > seconds}
+        return replace(self, crash=crash, back=back, start=late | away)
 
     def cost(self, label: str, flops: float) -> float:
         """Seconds of local work at speed 1."""

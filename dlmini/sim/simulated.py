@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -74,6 +74,10 @@ class Simulated:
         settle(self, size=whole(self.size, "size", 1, hint="ranks"), seed=whole(self.seed, "seed", 0))
         settle(self, log=truth(self.log, "log"), spans=truth(self.spans, "spans"))
         Cluster.of(self.cluster)  # says so if it is none
+
+    def after(self, seconds: float) -> Simulated:
+        """The same place, so many seconds later."""
+        return replace(self, cluster=Cluster.of(self.cluster).after(seconds))
 
     def run(
         self, program, args: tuple = (), listen=None, control: Control | None = None, may_die=(), may_return=()

@@ -26,6 +26,14 @@ class Gate:
         self.living[worker] = False
         self.waiting.discard(worker)
 
+    def take_back(self, worker: int, clock: int | None = None) -> int:
+        """It has come back, and goes on where the slowest of the others is, or where another gate has said."""
+        if clock is None:
+            others = self.clocks[self.living]
+            clock = int(others.min()) if others.size else int(self.clocks[worker])
+        self.living[worker], self.clocks[worker] = True, clock
+        return clock
+
     @property
     def passed(self) -> bool:
         """Whether all who live have come as often as they will."""

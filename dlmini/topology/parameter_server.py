@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from dlmini.checks import piece, settle, whole
+from dlmini.comm.errors import RankFailed, Unserved
 from dlmini.topology.graphs import complete
-from dlmini.topology.shard import FETCH, PUSH, Shard
+from dlmini.topology.shard import FETCH, JOIN, LEAVE, PUSH, Shard
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
@@ -25,7 +26,8 @@ class ParameterServer(Topology):
     back: a compressor for the way back. The server then sends what a worker lacks, and whatever was left out is still
     lacking next time, so nothing is lost in this direction either.
     A worker that dies is struck off: where nobody waits for everybody the others go on, and only what it had not pushed
-    is lost. A server that dies takes its shard with it, and ends the run.
+    is lost. If it comes back, it fetches the weights and goes on where the slowest of the others is. A server that dies
+    takes its shard with it: the run ends, or goes on from its last checkpoint (`train`, restarts).
     Li et al., Scaling distributed machine learning with the parameter server, 2014.
     """
 
@@ -65,22 +67,24 @@ class ParameterServer(Topology):
         return [(k * length // self.servers, (k + 1) * length // self.servers) for k in range(self.servers)]
 
     def start(self, comm, w, recipe, shapes):
-        client = Client(self, comm.size - self.servers, w, recipe.sync)
-        if recipe.sync.joins(comm.rank):
+        client = Client(self, comm.size - self.servers, w, recipe)
+        if recipe.sync.joins(comm.rank) and not comm.life:
             client.fetch(comm, w)
         return client
 
     def serve(self, comm, w: np.ndarray, outer, recipe, before=None) -> np.ndarray:
         """A server's whole life: `w` is its shard. Returns the shard as it is when every worker has finished."""
+        if comm.life:
+            raise RankFailed(f"rank {comm.rank} came back, but the weights that it kept are lost", comm.rank, died=True)
         return Shard(self, w, outer, recipe, comm.size - self.servers).live(comm, before)
 
 
 class Client:
     """A worker's side."""
 
-    def __init__(self, topology: ParameterServer, workers: int, w: np.ndarray, sync):
+    def __init__(self, topology: ParameterServer, workers: int, w: np.ndarray, recipe):
         self.shards = [(workers + k, low, high) for k, (low, high) in enumerate(topology.shards(w.size))]
-        self.sync, self.seen = sync, w.copy() if topology.back else None
+        self.sync, self.rounds, self.seen = recipe.sync, recipe.rounds, w.copy() if topology.back else None
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         """`outer` lives on the servers."""
@@ -98,6 +102,32 @@ class Client:
             else:
                 news.add_to(self.seen[low:high])
                 w[low:high] = self.seen[low:high]
+
+    def rejoin(self, comm, w: np.ndarray) -> int:
+        """Come back after a death: fetch all weights, and learn from the first server which round to go on with.
+
+        Whoever finds a server that has ended comes too late, tells the others so, and has no round left.
+        """
+        joined, clock = [], None
+        try:
+            for server, low, high in self.shards:
+                comm.send(server, (JOIN, comm.life, clock), PUSH)
+                clock, w[low:high] = self.welcome(comm, server)
+                joined.append(server)
+        except Unserved:
+            for server in joined:
+                comm.send(server, (LEAVE,), PUSH)
+            return self.rounds
+        if self.seen is not None:
+            self.seen[:] = w
+        return clock
+
+    def welcome(self, comm, server: int) -> tuple[int, np.ndarray]:
+        """(round, weights) from a server; what it had sent before the death is dropped."""
+        while True:
+            news = comm.recv(server, FETCH)
+            if isinstance(news, tuple) and news[0] == comm.life:
+                return news[1:]
 
     def memory(self) -> dict:
         return {} if self.seen is None else {"seen": self.seen.copy()}

@@ -12,6 +12,7 @@ from dlmini.events import Checkpoint, Served
 from dlmini.memory import arrays, restore
 
 PUSH, FETCH = 1, 2
+JOIN, LEAVE = "join", "leave"  # what a worker that has come back says in the place of a packet
 BACK = 13  # the purpose of a coin for the way back
 worker_of = itemgetter(0)  # of a push: (worker, packet, weight)
 
@@ -29,11 +30,12 @@ class Shard:
     def __init__(self, topology, w: np.ndarray, outer, recipe, workers: int):
         sync = recipe.sync
         self.w, self.outer, self.recipe = w, outer, recipe
-        self.quorum = topology.quorum or (workers if sync.staleness == 0 else 1)
+        self.quorum = self.wanted = topology.quorum or (workers if sync.staleness == 0 else 1)
         self.once_each = sync.staleness == 0 and self.quorum == workers
         self.mixed, self.added = np.zeros_like(w), 0
         self.gate = sync.gate(workers, recipe.rounds, recipe.checkpoints_after)
         self.gate.clocks[1:], self.admitted = sync.warm_start, sync.warm_start == 0
+        self.early: set[int] = set()  # who came back before the others were admitted
         self.version, self.read, self.heap = 0, np.zeros(workers, int), []
         self.back = topology.back and topology.back.fit(((w.size,),))
         self.seen = np.tile(w, (workers, 1)) if self.back else np.zeros((0, 0))
@@ -49,8 +51,7 @@ class Shard:
             except DeadRank:
                 self.strike(comm.gone())
             else:
-                self.hear(comm, worker, packet)
-                self.gate.arrive(worker)
+                self.heed(comm, worker, packet)
             for ready in self.gate.open():
                 if self.recipe.sync.fetches(self.gate.clocks[ready] - 1):
                     self.reply(comm, ready)
@@ -61,13 +62,33 @@ class Shard:
             self.step()
         return self.w
 
+    def heed(self, comm, worker: int, said) -> None:
+        """A push; or somebody comes back, or leaves for good."""
+        if not isinstance(said, tuple):
+            self.hear(comm, worker, said)
+            self.gate.arrive(worker)
+        elif said[0] == JOIN:
+            self.take_back(comm, worker, *said[1:])
+        else:
+            self.strike([worker])
+
     def strike(self, gone: Iterable[int]) -> None:
         """Workers have died: nobody waits for them, and a quorum is never more than those who live."""
         for worker in gone:
             self.gate.strike(worker)
-        self.quorum = min(self.quorum, max(1, int(self.gate.living.sum())))
+        self.quorum = min(self.wanted, max(1, int(self.gate.living.sum())))
         if len(self.heap) >= self.quorum:
             self.step()
+
+    def take_back(self, comm, worker: int, life: int, clock: int | None) -> None:
+        """A worker has come back, its memory lost: it is told the round it goes on with, and gets the weights whole."""
+        clock = self.gate.take_back(worker, clock)
+        self.read[worker], self.quorum = self.version, min(self.wanted, int(self.gate.living.sum()))
+        if not self.admitted:
+            self.early.add(worker)
+        if self.back is not None:
+            self.seen[worker] = self.w
+        comm.send(worker, (life, clock, self.w), FETCH)
 
     def hear(self, comm, worker: int, packet) -> None:
         """Take a push; make a step when they are enough."""
@@ -110,7 +131,7 @@ class Shard:
         alone = self.gate.living[0] and self.gate.clocks[0] < self.recipe.sync.warm_start
         if not self.admitted and not alone:
             self.admitted = True
-            for worker in range(1, len(self.read)):
+            for worker in set(range(1, len(self.read))) - self.early:
                 self.reply(comm, worker)
 
     def all_have_come(self) -> bool:
