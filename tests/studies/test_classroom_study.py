@@ -113,7 +113,7 @@ def test_programs_have_the_mistakes_that_are_asked_for():
     assert (right.compression, right.memory, star) == (PerLayer(Int8()), True, Star)
     wrong, star = learning.program(learning.MISTAKES)
     assert (wrong.compression, wrong.memory, star) == (Int8(10), False, learning.Diluted)
-    assert len({*learning.choices()}) == 6
+    assert len({*learning.choices()}) == 7
     assert len({*learning.choices(all_of_them=True)}) == 16
     assert learning.choices(True)[0] == ()
     assert learning.named(("one scale", "no memory")) == "one scale + no memory"

@@ -43,6 +43,7 @@ class Form:
     seeds: tuple[int, ...]
     batches: tuple[int, ...]
     optimizer: object
+    scale: float = 2.0  # pixels to a metre
 
     @property
     def syncs(self) -> int:
@@ -50,7 +51,7 @@ class Form:
         return round(self.train / self.each)
 
     def task(self, batch: int | None = None) -> Segment:
-        sets = aerial(self.train, self.side, seed=0), aerial(self.test, self.side, seed=1)
+        sets = (aerial(n, self.side, self.scale, seed=seed) for seed, n in enumerate((self.train, self.test)))
         net = unet(self.width, self.depth, input=(self.side, self.side, 3))
         return Segment(net, *sets, batch=batch or self.each)
 
@@ -159,9 +160,10 @@ def program(made: Iterable[str]) -> tuple[Way, type[Star]]:
 
 
 def choices(all_of_them: bool = False) -> list[tuple[str, ...]]:
-    """None, each alone, all four; or every one of the sixteen combinations."""
+    """None, each alone, the three that round, all four; or every one of the sixteen combinations."""
     if not all_of_them:
-        return [(), *((one,) for one in MISTAKES), MISTAKES]
+        rounding = tuple(one for one in MISTAKES if one != "wrong mean")
+        return [(), *((one,) for one in MISTAKES), rounding, MISTAKES]
     ticks = product((False, True), repeat=len(MISTAKES))
     found = [tuple(m for m, ticked in zip(MISTAKES, row, strict=True) if ticked) for row in ticks]
     return sorted(found, key=lambda made: (len(made), [MISTAKES.index(one) for one in made]))
@@ -206,12 +208,17 @@ class Kept(NamedTuple):
 
 
 def kept(task, w: np.ndarray, steps: int, seed: int = 0) -> list[Kept]:
-    """One worker's gradient at w, with 255 and 21 levels, one scale for all or one each."""
+    """Of one worker's gradient at w."""
     grad = np.zeros(task.size, np.float32)
     task.loss_and_grad(w, next(task.batches(0, PCS, seed)), grad)
+    return kept_of(grad, task.shapes, steps)
+
+
+def kept_of(grad: np.ndarray, shapes, steps: int = 0) -> list[Kept]:
+    """With 255 and 21 levels, one scale for all or one each."""
     found = []
     for name, codec in {"255 levels": Int8(), "21 levels": Int8(10)}.items():
-        for scale, how in {"one scale": codec, "a scale each": PerLayer(codec).fit(task.shapes)}.items():
+        for scale, how in {"one scale": codec, "a scale each": PerLayer(codec).fit(shapes)}.items():
             packet = how.encode(grad)
             said, sent = packet.dense(), Deflate(how).encode(grad).nbytes
             lost = np.sum((grad - said) ** 2, dtype=np.float64) / np.sum(grad.astype(np.float64) ** 2)
