@@ -417,6 +417,8 @@ ROWS = {
         "schedule": only(one_f_one_b),
         "micro_batches": whole(1, most=4, also=NONE),
         "cuts": only(None, ([], ())),
+        "share": only("pairs"),
+        "how": only(native),
     },
     "train": {
         "task": only(TASK),

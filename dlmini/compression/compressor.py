@@ -35,12 +35,14 @@ class Compressor:
                     unbiased: their errors average out, and may be larger than the update, so kept ones would grow
     shared_coin     all ranks must be given the same coin
     remembers       its codec keeps what it left unsaid by itself: the caller must not
+    everywhere_alike  what becomes of a number depends on nothing but the number itself
     """
 
     summable: ClassVar[bool] = False
     wants_feedback: ClassVar[bool] = True
     shared_coin: ClassVar[bool] = False
     remembers: ClassVar[bool] = False
+    everywhere_alike: ClassVar[bool] = False
 
     def fit(self, shapes) -> Compressor:
         """This compressor for a vector made of arrays of these shapes, end to end; most need not know."""

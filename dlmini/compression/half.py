@@ -21,6 +21,7 @@ class Half(Compressor):
     word = "half"
     shown = (("half (float16)", {}),)
     summable = True
+    everywhere_alike = True
 
     def encode(self, update, coin=None):
         check_update(update)
@@ -38,6 +39,7 @@ class BFloat16(Compressor):
     """
 
     word = "bfloat16"
+    everywhere_alike = True
 
     def encode(self, update, coin=None):
         check_update(update)

@@ -14,6 +14,7 @@ class None_(Compressor):
     shown = (("in full (float32)", {}),)
     summable = True
     wants_feedback = False
+    everywhere_alike = True
 
     def encode(self, update, coin=None):
         check_update(update)

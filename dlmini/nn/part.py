@@ -2,6 +2,8 @@
 
 from math import prod
 
+import numpy as np
+
 from dlmini.nn.model import Model
 from dlmini.nn.modes import Training
 from dlmini.nn.passes import Pass
@@ -32,6 +34,13 @@ class Part(Model):
         """
         one_blas_thread()
         return Pass(self, inputs=not self.first, defer=defer)
+
+    def cut(self, whole: np.ndarray) -> np.ndarray:
+        """What a rank that holds this part holds of the part's vector: all of it."""
+        return whole
+
+    def paste(self, own: np.ndarray, whole: np.ndarray) -> None:
+        whole[...] = own
 
     def mode(self, key) -> Training:
         return Training(key, self.drawn)

@@ -33,7 +33,7 @@ class RankTask:
     flops = 0.0
 
     def __init__(self, split, world, rank: int, calls: int):
-        self.split, self.task, self.parts = split, split.task, split.parts(rank)
+        self.split, self.task, self.parts = split, split.task, split.parts(rank, world)
         self.pipe = world.group(split.grid.pipe_group(rank))
         timetable = split.schedule.plan(split.grid.pipe, split.micro_batches)
         self.stages = [LiveStage(part, timetable.split) for part in self.parts]

@@ -13,12 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from dlmini.checks import piece, settle, whole
+from dlmini.checks import piece, settle, whole, word
+from dlmini.comm.schedules import native, schedule
 from dlmini.parallel.balance import balanced, checked_cuts, measured
 from dlmini.parallel.grid import Grid
 from dlmini.parallel.pipeline import PipeDream, one_f_one_b
 from dlmini.parallel.rank_task import RankTask
+from dlmini.parallel.sharing import WAYS, SharedPart
 from dlmini.parallel.slices import Assembly, own_memory
+from dlmini.parallel.tensor import Sharers
 from dlmini.parallel.unflushed import Unflushed
 
 SCHEDULES = "a schedule: gpipe, one_f_one_b, interleaved(2), zero_bubble or pipedream"
@@ -32,6 +35,8 @@ class Split:
     and one where there are no stages or nothing is flushed. Their losses and gradients add up to the batch's own.
     cuts: the layers that stages 1, 2, ... begin with; None: such that the stage with the most FLOPs has as few as can
     be; "measured": by time, on this machine, now. With chunks there are `pipe` x chunks stages.
+    share: how the `tensor` ranks of a stage share its layers: in "pairs" of columns and rows, or "every output" to
+    everyone (tensor.py). how: by which schedule they add up.
     """
 
     task: object
@@ -39,6 +44,8 @@ class Split:
     schedule: object = one_f_one_b
     micro_batches: int | None = None
     cuts: tuple[int, ...] | str | None = None
+    share: str = "pairs"
+    how: object = native
 
     def __post_init__(self):
         piece(
@@ -53,11 +60,13 @@ class Split:
         settle(self, micro_batches=given, cuts=self._cut())
         if never and given != 1:
             raise ValueError(f"micro_batches is {given}; pipedream passes whole batches on: leave micro_batches out")
-        if self.grid.tensor > 1:
-            raise ValueError(f"{self.grid}: layers are not shared among ranks yet; use tensor=1")
+        word(self.share, "share", WAYS)
+        schedule(self.how)
         if self.model.threads > 1:
             raise ValueError(f"the model has threads={self.model.threads}; a stage works with one: use threads=1")
         self.schedule.plan(self.grid.pipe, given)  # says so if these numbers do not fit together
+        for rank in range(self.grid.replica):
+            self.parts(rank)  # the same of layers that cannot be shared
 
     def _cut(self) -> tuple[int, ...]:
         stages, cuts = self.grid.pipe * self.schedule.chunks, self.cuts
@@ -105,13 +114,13 @@ class Split:
 
     def cut(self, rank: int, whole: np.ndarray) -> np.ndarray:
         """The numbers of a whole vector (or of several, one above the other) that a rank holds."""
-        return np.concatenate([whole[..., part.low : part.high] for part in self.parts(rank)], axis=-1)
+        return np.concatenate([part.cut(whole[..., part.low : part.high]) for part in self.parts(rank)], axis=-1)
 
     def paste(self, rank: int, own: np.ndarray, whole: np.ndarray) -> None:
         """The way back: put a rank's numbers where they belong."""
         at = 0
         for part in self.parts(rank):
-            whole[..., part.low : part.high] = own[..., at : at + part.size]
+            part.paste(own[..., at : at + part.size], whole[..., part.low : part.high])
             at += part.size
 
     def own_size(self, rank: int) -> int:
@@ -122,9 +131,16 @@ class Split:
         layers = ", ".join(f"{p.above} to {p.above + len(p.layers) - 1}" for p in self.parts(rank))
         return f"{self.grid.say(rank)}, with layers {layers}"
 
-    def parts(self, rank: int) -> list:
-        """The chunks of a rank."""
-        return self._parts[self.grid.place(rank).pipe :: self.grid.pipe]
+    def parts(self, rank: int, world=None) -> list:
+        """The chunks of a rank. world: its communicator, if they are to compute and not only to say what they hold."""
+        _, pipe, tensor = self.grid.place(rank)
+        parts = self._parts[pipe :: self.grid.pipe]
+        if self.grid.tensor == 1:
+            return parts
+        group = self.grid.tensor_group(rank)
+        comm = world if world is None or len(group) == world.size else world.group(group)
+        sharers = Sharers(tensor, self.grid.tensor, comm, self.how)
+        return [SharedPart(part, sharers, self.share) for part in parts]
 
     @cached_property
     def _parts(self) -> list:
@@ -137,6 +153,7 @@ class Split:
     def __repr__(self) -> str:
         """The network goes without saying."""
         given = [repr(self.grid), repr(self.schedule), f"micro_batches={self.micro_batches}", f"cuts={self.cuts}"]
+        given += [f"share={self.share!r}"] * (self.grid.tensor > 1)
         return f"Split({', '.join(given)})"
 
 
@@ -150,6 +167,12 @@ def objections(split: Split, recipe):
     if not hasattr(recipe, "sync"):
         yield f"{recipe!r} deals out work of its own, and asks each rank for whole gradients; give it the task unsplit"
     keeps, sync, topology = recipe.checkpoint_every, recipe.sync, recipe.topology
+    if split.grid.tensor > 1 and (sync.staleness > 0 or topology.owns_codec or not recipe.compression.everywhere_alike):
+        yield (
+            f"{split.grid}: some weights are held by every rank that shares a layer and must stay equal there, but "
+            f"with {sync!r}, {topology!r} and {recipe.compression!r} each would treat them in its own way; use a "
+            "method that waits, without a compressor (or Half), or tensor=1"
+        )
     alone = split.grid.replica == 1
     if keeps and isinstance(split.schedule, PipeDream) and split.grid.pipe > 1:
         yield (
