@@ -154,7 +154,7 @@ def test_a_run_that_diverged_can_be_recorded(tmp_path):
 
 
 def lines(*rows):
-    return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
+    return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode(), mtime=0)
 
 
 HEAD = {"format": "dlmini recording", "version": 1}
@@ -165,13 +165,13 @@ HEAD = {"format": "dlmini recording", "version": 1}
     [
         (b"no gzip at all", "is no recording, or not all of it is here"),
         (SHIPPED["07_local_sgd"].read_bytes()[:-500], "not all of it is here"),
-        (gzip.compress(b"no json"), "is no recording"),
+        (gzip.compress(b"no json", mtime=0), "is no recording"),
         (lines({"format": "a shopping list"}), "its first line does not say 'dlmini recording'"),
         (lines({**HEAD, "version": 7}), "has version 7, this dlmini reads 1; update dlmini"),
         (lines(HEAD), "holds no run"),
         (lines(HEAD, {"label": "half"}), "is damaged: a run in it cannot be read"),
         (lines(HEAD, [1, 2]), "is damaged"),
-        (gzip.compress(bytes(21_000_000)), "more than 20,000,000 bytes"),
+        (gzip.compress(bytes(21_000_000), mtime=0), "more than 20,000,000 bytes"),
     ],
 )
 def test_what_is_no_recording_is_refused_in_a_sentence(content, sentence, tmp_path):
