@@ -14,27 +14,57 @@ SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or 
 
 
 def grade(
-    lesson: Annotated[str, typer.Argument(help="its number, such as 04")],
+    lesson: Annotated[str | None, typer.Argument(help="its number, such as 04")] = None,
     submissions: Annotated[
-        Path, typer.Argument(help="a folder or zip: folders, zips, exports of Gradescope or Moodle")
-    ],
+        list[Path] | None,
+        typer.Argument(help="folders or zips: folders, zips, exports of Gradescope, Moodle or Canvas"),
+    ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="folder for grades and reports")] = Path("grades"),
     jobs: Annotated[int, typer.Option(min=1, help="submissions at a time")] = max(1, (os.cpu_count() or 2) // 2),
     resume: Annotated[bool, typer.Option(help="go on with what is in the folder")] = False,
+    again: Annotated[
+        list[str] | None, typer.Option(help="grade again: a student, a function or a test; all else stays")
+    ] = None,
+    roster: Annotated[Path | None, typer.Option(help="a CSV of all students; who has not handed in is absent")] = None,
+    due: Annotated[str | None, typer.Option(help="the deadline, as 2026-11-20 23:59")] = None,
+    late: Annotated[float, typer.Option(help="per cent of the points lost for each day that has begun")] = 10.0,
+    late_most: Annotated[float, typer.Option(help="the most that is lost, in per cent")] = 100.0,
+    take: Annotated[str, typer.Option(help="of several hand-ins: latest or best")] = "latest",
     secret: Annotated[Path | None, typer.Option(help="the secret.txt of another run, to draw the same inputs")] = None,
     sandbox: Annotated[str, typer.Option(help=SANDBOX)] = "auto",
     gradescope: Annotated[Path | None, typer.Option(help="write a single submission's results.json here")] = None,
+    demo: Annotated[bool, typer.Option(help="make a class of thirty and grade it, to see what comes of it")] = False,
     i_trust_submissions: Annotated[bool, typer.Option(help="grade even where nothing holds them")] = False,
 ) -> None:
     """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
-    from dlmini.grade.batch import grade_folder
+    from dlmini.grade.class_run import Wishes
+    from dlmini.grade.gradebook.deadline import deadline
     from dlmini.grade.lesson import find_lesson
+
+    if demo:
+        return show_demo(out, jobs, sandbox)
+    if not lesson or not submissions:
+        raise ValueError("name a lesson and a folder or zip: dlmini grade 04 submissions/; or try dlmini grade --demo")
+    task = find_lesson(lesson)
+    wishes = Wishes(
+        *(jobs, resume, secret, given(task.file), gradescope is not None, roster),
+        *(deadline(due, late, late_most), take, tuple(again or ())),
+    )
+    class_ = graded(task, submissions, out, sandbox, wishes, i_trust_submissions)
+    if gradescope is not None:
+        write_results(gradescope, class_)
+    return None
+
+
+def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bool = False) -> list:
+    """Say what holds submissions, grade them, and show what came of it."""
+    from dlmini.grade.class_run import grade_class
     from dlmini.grade.protections import demand, protections
     from dlmini.grade.sandbox import levels
     from dlmini.grade.sandbox.child_processes import be_private
 
-    level, task = levels.choose(sandbox), find_lesson(lesson)
-    if level.name == "none" and not i_trust_submissions:
+    level = levels.choose(sandbox)
+    if level.name == "none" and not trusted:
         raise ValueError(f"{level.warning} Add --i-trust-submissions to go on nevertheless.")
     be_private()
     say(f"sandbox: {level.name}" + (f" [yellow]warning: {level.warning}[/]" if level.warning else ""))
@@ -48,12 +78,23 @@ def grade(
             bar = progress.add_task(task.name, total=total)
             return lambda graded, verdict: progress.advance(bar)
 
-        one = gradescope is not None
-        class_ = grade_folder(task, submissions, out, level, secret, jobs, resume, given(task.file), begun, one)
-    if gradescope is not None:
-        write_results(gradescope, class_)
+        class_ = grade_class(task, roots, out, level, wishes, begun, str(held))
     shown(class_, task)
-    say(f"reports in {out}: index.html, grades.csv, tests.csv, junit.xml, students/, gradescope/")
+    say(f"reports in {out}: index.html, grades.csv, tests.csv, junit.xml; grader/ for you, students/ to hand out,")
+    say("uploads/ and gradescope/ to upload; marks.csv for marks and comments by hand (then --resume)")
+    return class_
+
+
+def show_demo(out: Path, jobs: int, sandbox: str) -> None:
+    """Make a class, and grade it as any other."""
+    from dlmini.grade.demo.class_of_thirty import make_class
+    from dlmini.grade.demo.lesson import lesson
+
+    out = Path("grades-demo") if out == Path("grades") else out
+    folder = out / "class"
+    wishes = make_class(folder, jobs)
+    say(f"a class of thirty is in {folder}, its roster in {wishes.roster}")
+    graded(lesson, [folder], out, sandbox, wishes)
 
 
 def write_results(file: Path, class_: list) -> None:
@@ -70,8 +111,9 @@ def shown(class_: list, task) -> None:
     """Scores on the screen; and what is not final."""
     for graded in class_[:40]:
         late = "" if graded.complete else "   [yellow]not final: the grader failed; run again with --resume[/]"
+        late = "   [dim]absent[/]" if graded.absent else late
         console.print(f"{graded.score:6g} of {task.points:g}  ", end="", highlight=False)
-        console.print(graded.submission.name, markup=False, highlight=False, end="")
+        console.print(graded.name, markup=False, highlight=False, end="")
         say(late)
     if len(class_) > 40:
         say(f"... and {len(class_) - 40} more")

@@ -7,7 +7,11 @@ check.py, cards.py       what a student asks, and how a verdict looks
 runner/                  both ends of the boundary between judge and student
 sandbox/                 what holds a student's process
 reading/                 what was handed in, read in a process under limits
-submissions/             whose it is, and which are alike
+submissions/             collected from a safe distance, and which are alike
+gradebook/               the roster, which hand-in counts, being late, marks by hand
+class_run.py, secret.py  all of it together; the secret that inputs are drawn from
+protections.py           what holds a submission here, tried out
+demo/                    a class of thirty, made up
 reports/                 tables and pages
 
 This file imports nothing: it is loaded inside the sandbox too.

@@ -55,7 +55,8 @@ class Examiner:
                 verdict.printed = found.printed
                 judged(test, case, found, self.source)
         except Wrong as error:
-            self._fail(verdict, FAILED, str(error), picture=error.picture, cells=error.cells)
+            more = {"picture": error.picture, "cells": error.cells, "mistakes": list(error.mistakes)}
+            self._fail(verdict, FAILED, str(error), **more)
         except Stuck as error:
             waits = [[w.rank, list(w.on), w.what, w.where] for w in error.waits]
             self._fail(verdict, FAILED, said(case, error), picture=error.picture, waits=waits)

@@ -35,7 +35,7 @@ def named(found, truth, who: str, mistakes: Mapping[str, object]) -> None:
     """
     made = [sentence for sentence, wrong in mistakes.items() if alike(found, wrong) and not alike(wrong, truth)]
     if made and not alike(found, truth):
-        raise Wrong(f"{who}: {'; or '.join(made)}.")
+        raise Wrong(f"{who}: {'; or '.join(made)}.", mistakes=tuple(made))
 
 
 def alike(found, value) -> bool:

@@ -40,9 +40,21 @@ class Journal:
     def _know(self, line: dict) -> None:
         """What a line says. One that was written by another version, or by nobody, says nothing."""
         with suppress(KeyError, TypeError, AttributeError):
+            if "struck" in line:
+                return self._forget(*line["struck"])
             verdict = Verdict(**{name: value for name, value in line["verdict"].items() if name in NAMES})
             if verdict.status != INFRA:  # nobody's fault: tried again
                 self.known[line["name"], line["digest"], verdict.test] = verdict
+        return None
+
+    def strike(self, names: list[str], tests: list[str]) -> None:
+        """From now on what is known of these students, or of these tests, is not known any more."""
+        with self.lock:
+            self._append({"struck": [names, tests]})
+            self._forget(names, tests)
+
+    def _forget(self, names: list[str], tests: list[str]) -> None:
+        self.known = {k: v for k, v in self.known.items() if k[0] not in names and k[2] not in tests}
 
     def add(self, name: str, digest: str, verdict: Verdict) -> None:
         with self.lock:

@@ -31,11 +31,11 @@ VISIBLE, HIDDEN = "public", "hidden"
 
 
 class Wrong(Exception):
-    """A sentence for the student and, where it helps, a picture: rows of text."""
+    """A sentence for the student and, where it helps, a picture: rows of text. mistakes: well-known ones, by name."""
 
-    def __init__(self, sentence: str, picture: str = "", cells: list | None = None):
+    def __init__(self, sentence: str, picture: str = "", cells: list | None = None, mistakes: tuple[str, ...] = ()):
         super().__init__(sentence)
-        self.picture, self.cells = picture, cells
+        self.picture, self.cells, self.mistakes = picture, cells, mistakes
 
 
 @dataclass(frozen=True)

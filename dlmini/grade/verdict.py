@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dlmini.grade.gradebook.marks import Mark
+from dlmini.grade.gradebook.people import Person
 from dlmini.grade.submissions.collect import Submission
 
 PASSED, FAILED, NOT_DONE, TIMED_OUT, INFRA = "passed", "failed", "not_done", "timed_out", "infra_error"
@@ -11,7 +13,7 @@ PASSED, FAILED, NOT_DONE, TIMED_OUT, INFRA = "passed", "failed", "not_done", "ti
 
 @dataclass
 class Verdict:
-    """What a test found. `seed` replays it; `cells` and `waits` are the data of pictures."""
+    """What a test found. `seed` replays it; `cells` and `waits` are the data of pictures; mistakes: known by name."""
 
     task: str
     test: str
@@ -28,20 +30,48 @@ class Verdict:
     seconds: float = 0.0
     cells: list | None = None
     waits: list = field(default_factory=list)
+    mistakes: list = field(default_factory=list)
 
 
 @dataclass
 class Graded:
-    """A submission and what was found."""
+    """A submission and what was found; of whom it is, which share is lost for being late, and what a person decided."""
 
     submission: Submission
     verdicts: list[Verdict] = field(default_factory=list)
+    person: Person | None = None
+    late: float = 0.0
+    mark: Mark = field(default_factory=Mark)
+
+    def __post_init__(self):
+        self.person = self.person or Person(self.submission.person, None, [self.submission])
+
+    @property
+    def name(self) -> str:
+        return self.person.name
+
+    @property
+    def raw(self) -> float:
+        """What the tests gave."""
+        return sum(v.score for v in self.verdicts)
+
+    @property
+    def penalty(self) -> float:
+        return round(self.raw * self.late, 4)
 
     @property
     def score(self) -> float:
-        return sum(v.score for v in self.verdicts)
+        """What counts."""
+        return self.mark.of(self.raw - self.penalty)
+
+    @property
+    def absent(self) -> bool:
+        return not self.person.attempts
 
     @property
     def complete(self) -> bool:
         """False if the grader itself failed somewhere: such a score is no grade."""
-        return all(v.status != INFRA for v in self.verdicts)
+        return all(v.status != INFRA for v in self.verdicts) or self.mark.given is not None
+
+    def of(self, task: str) -> list[Verdict]:
+        return [v for v in self.verdicts if v.task == task]

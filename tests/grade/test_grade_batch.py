@@ -16,7 +16,7 @@ import pytest
 from grade_course import EVERY_MUTANT, solution, stub
 
 from dlmini.grade import batch
-from dlmini.grade.batch import grade_all
+from dlmini.grade.batch import Grading, grade_all
 from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import find_lesson
 from dlmini.grade.reports import gradescope, junit
@@ -134,7 +134,7 @@ def test_the_graders_own_failure_is_no_grade_and_is_tried_again(tmp_path, monkey
     ann = [Submission("ann", solution(LESSON.name))]
     journal = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, SECRET), resume=False)
     monkeypatch.setattr("dlmini.grade.examine.TRIES", 1)
-    (found,) = grade_all(LESSON, ann, Dead(), SECRET, journal)
+    (found,) = grade_all(Grading(LESSON, Dead(), SECRET, journal), ann)
     journal.close()
     assert {v.status for v in found.verdicts} == {INFRA}
     assert "no sandbox today" in found.verdicts[0].detail
@@ -142,7 +142,7 @@ def test_the_graders_own_failure_is_no_grade_and_is_tried_again(tmp_path, monkey
     write_all(tmp_path, LESSON, [found], Dead())
     assert scores(tmp_path) == {"ann": ""}
     again = Journal(tmp_path / "journal.jsonl", terms_of(LESSON, SECRET), resume=True)
-    (found,) = grade_all(LESSON, ann, choose(), SECRET, again)
+    (found,) = grade_all(Grading(LESSON, choose(), SECRET, again), ann)
     again.close()
     assert found.complete
     assert found.score == LESSON.points
@@ -195,14 +195,14 @@ def test_results_json_has_gradescopes_fields_and_values():
 
 
 def test_reports_are_whole_escaped_and_inside_their_folder(tmp_path):
-    write_all(tmp_path / "out", LESSON, sample(), choose(), "")
+    write_all(tmp_path / "out", LESSON, sample(), choose())
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     pages = list((tmp_path / "out").rglob("*.html"))
-    assert len(pages) == 4
+    assert len(pages) == 7
     for page in pages:
         assert "<script" not in page.read_text(encoding="utf-8")
-    links = re.findall(r'href="(students/[^"]+)"', (tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
-    assert len(links) == 3
+    links = re.findall(r'href="([^"]+)"', (tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
+    assert len(links) == 6
     assert all((tmp_path / "out" / link).is_file() for link in links)
     with (tmp_path / "out" / "grades.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)

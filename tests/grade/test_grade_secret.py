@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from grade_course import solution
 
-from dlmini.grade.batch import grade_all
+from dlmini.grade.batch import Grading, grade_all
 from dlmini.grade.examine import Examiner
 from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import find_lesson
@@ -54,7 +54,7 @@ def inputs(secret, file, sandbox, name="ann"):
     """What a submission saw in its tests: it prints its arguments, and raises."""
     spy = "def shard(*args):\n    print(args)\n    raise ValueError\n"
     journal = Journal(file, terms_of(LESSON, secret), resume=False)
-    (found,) = grade_all(LESSON, [Submission(name, spy)], sandbox, secret, journal)
+    (found,) = grade_all(Grading(LESSON, sandbox, secret, journal), [Submission(name, spy)])
     journal.close()
     return [v.printed for v in found.verdicts if v.task == "shard"]
 

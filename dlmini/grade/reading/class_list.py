@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlmini.grade.reading.archive import FILE, FOLDER
-from dlmini.grade.reading.exports import GRADESCOPE, METADATA, MOODLE, Sender, gradescope_senders, sender
+from dlmini.grade.reading.exports import GRADESCOPE, METADATA, MOODLE, Sender, gradescope_senders, sender, stamped
 from dlmini.grade.reading.tree import Tree
 from dlmini.grade.reading.zips import BROKEN
 
@@ -19,12 +19,17 @@ JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 class Member(NamedTuple):
-    """One hand-in: whose, under which id, when, and the places where its files lie."""
+    """One hand-in: whose, under which id of which system, when, and the places where its files lie.
+
+    again: who bears the same name is the same student.
+    """
 
     name: str
     id: str
     time: float
     places: list[tuple[str, ...]]
+    system: str = ""
+    again: bool = False
 
 
 class Class(NamedTuple):
@@ -103,13 +108,33 @@ def members(tree: Tree, at: tuple[str, ...], boxes: dict[str, str]) -> list[Memb
     senders, found = gradescope_senders(tree.text((*at, METADATA))) if has_metadata else {}, {}
     for name, what in boxes.items():
         place, flat = (*at, name), sender(name, what == FILE)
-        who = flat or senders.get(name) or Sender(bare(name, what))
-        time = tree.latest(place) if who.time is None else who.time
-        before = found.get(who if flat else place)
-        found[who if flat else place] = Member(
-            who.name, who.id, max(time, before.time if before else time), [*(before.places if before else ()), place]
-        )
+        known = flat or senders.get(name)
+        for made in [member(tree, known, place)] if known else by_name(tree, place, what):
+            key = known if flat else tuple(made.places[0])
+            found[key] = joined(found[key], made) if key in found else made
     return list(found.values())
+
+
+def member(tree: Tree, who: Sender, place: tuple[str, ...], again: bool = False) -> Member:
+    time = tree.latest(place) if who.time is None else who.time
+    return Member(who.name, who.id, time, [place], who.system, again)
+
+
+def joined(one: Member, other: Member) -> Member:
+    return one._replace(time=max(one.time, other.time), places=[*one.places, *other.places])
+
+
+def by_name(tree: Tree, place: tuple[str, ...], what: str) -> list[Member]:
+    """A hand-in of no export. With a time in its name, or in those of all it holds, it may be one of several."""
+    name = bare(place[-1], what)
+    inner = told_apart(tree.children(place))[0] if what == FOLDER else {}
+    times = {one: stamped(bare(one, kind)) for one, kind in inner.items()}
+    if times and all(found and not found[0] for found in times.values()):
+        return [member(tree, Sender(name, "", found[1]), (*place, one), True) for one, found in times.items()]
+    known = stamped(name)
+    if known and known[0]:
+        return [member(tree, Sender(known[0], "", known[1]), place, True)]
+    return [member(tree, Sender(name), place)]
 
 
 def bare(name: str, what: str) -> str:

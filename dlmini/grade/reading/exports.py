@@ -15,21 +15,27 @@ MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext
 CANVAS = re.compile(r"(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)")
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
+STAMP = re.compile(
+    r"(?P<name>.*?)[ _@-]*(?P<day>\d{4}-\d\d-\d\d)([T _-](?P<hour>\d\d)[-:.]?(?P<minute>\d\d)([-:.]?\d\d)?)?Z?"
+)
 FIELD = re.compile(r":(sid|name|created_at):[ ]*['\"]?([^'\"\n]+)")
 
 
 class Sender(NamedTuple):
-    """Whose a hand-in is, under which id, and when it came (None: look at its files)."""
+    """Whose a hand-in is, under which id of which system, and when it came (None: look at its files)."""
 
     name: str
     id: str = ""
     time: float | None = None
+    system: str = ""
 
 
 def sender(name: str, is_file: bool) -> Sender | None:
     """What a name says that an export has given; None of other names."""
-    found = MOODLE.fullmatch(name) or (CANVAS.fullmatch(name) if is_file else None)
-    return Sender(f"{found['name']}_{found['id']}", found["id"]) if found else None
+    for system, form in (("moodle", MOODLE), ("canvas", CANVAS)):
+        if (found := form.fullmatch(name)) and (is_file or system == "moodle"):
+            return Sender(f"{found['name']}_{found['id']}", found["id"], None, system)
+    return None
 
 
 def gradescope_senders(text: str) -> dict[str, Sender]:
@@ -40,8 +46,21 @@ def gradescope_senders(text: str) -> dict[str, Sender]:
         for field, value in FIELD.findall(block):
             fields.setdefault(field, value.strip())  # the first submitter; and not what came before, the history
         name = fields.get("name") or fields.get("sid") or folder
-        found[folder] = Sender(name, fields.get("sid", ""), seconds(fields.get("created_at", "")))
+        time = seconds(fields.get("created_at", ""))
+        found[folder] = Sender(name, fields.get("sid", ""), time, "gradescope")
     return found
+
+
+def stamped(name: str) -> tuple[str, float] | None:
+    """A name with a time at its end, as several hand-ins of one student have: ann_2026-11-03_18-30 -> ann, and when.
+
+    Without a time of day it is the end of that day.
+    """
+    found = STAMP.fullmatch(name)
+    if not found:
+        return None
+    time = seconds(f"{found['day']} {found['hour'] or '23'}:{found['minute'] or '59'}")
+    return (found["name"], time) if time is not None else None
 
 
 def seconds(text: str) -> float | None:

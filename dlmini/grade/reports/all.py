@@ -5,20 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 
 from dlmini.grade.lesson import Lesson
-from dlmini.grade.reports import gradescope, junit, pages, table
+from dlmini.grade.reports import class_page, gradescope, junit, pages, summary, table
 from dlmini.grade.reports.atomic import write
+from dlmini.grade.reports.uploads import uploads
 from dlmini.grade.submissions.similarity import similar
 from dlmini.grade.verdict import Graded
 
 
-def write_all(out: Path, lesson: Lesson, class_: list[Graded], sandbox, given: str = "") -> None:
-    """grades.csv, tests.csv, junit.xml, index.html; and per student students/NAME.html and gradescope/NAME.json."""
+def write_all(
+    out: Path, lesson: Lesson, class_: list[Graded], sandbox, wishes=None, stray: list[str] = (), held: str = ""
+) -> None:
+    """index.html, summary.svg, grades.csv, tests.csv, junit.xml, uploads/; and per student
+
+    students/NAME.html, for the student: without hidden tests;
+    grader/NAME.html, for who grades: with them;
+    gradescope/NAME.json.
+    """
+    deadline = wishes.deadline if wishes else None
     for graded in class_:
-        slug = graded.submission.slug
-        write(out / "students" / f"{slug}.html", pages.student(lesson, graded))
+        slug = graded.person.slug
+        write(out / "students" / f"{slug}.html", pages.for_student(lesson, graded))
+        write(out / "grader" / f"{slug}.html", pages.for_grader(lesson, graded))
         write(out / "gradescope" / f"{slug}.json", gradescope.text(graded))
-    pairs = similar([g.submission for g in class_], given)
-    write(out / "grades.csv", table.grades(lesson, class_))
+    for name, text in uploads(lesson, class_).items():
+        write(out / "uploads" / name, text)
+    write(out / "grades.csv", table.grades(lesson, class_, deadline))
     write(out / "tests.csv", table.tests(lesson, class_))
     write(out / "junit.xml", junit.text(lesson, class_))
-    write(out / "index.html", pages.class_page(lesson, class_, pairs, sandbox))
+    figure = summary.figure(lesson, class_, deadline)
+    write(out / "summary.svg", figure)
+    pairs = similar([graded.submission for graded in class_], wishes.given if wishes else "")
+    write(out / "index.html", class_page.page_of(lesson, class_, pairs, sandbox, figure, stray, held))

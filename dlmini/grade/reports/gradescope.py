@@ -22,12 +22,14 @@ def results(graded: Graded, hidden: str = "after_published") -> dict:
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [row(v, i, hidden) for i, v in enumerate(graded.verdicts, 1)],
-        "extra_data": {"submission": graded.submission.name, "digest": graded.submission.digest},
+        "extra_data": {"submission": graded.name, "digest": graded.submission.digest},
     }
     if not graded.complete:
         found["output"] = "The grader itself failed in some tests; this is not your fault, and the score is not final."
     elif graded.submission.problem:
         found["output"] = graded.submission.problem
+    if graded.mark.comment:
+        found["output"] = "\n".join(filter(None, [found.get("output", ""), graded.mark.comment]))
     return found
 
 

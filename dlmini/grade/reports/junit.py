@@ -19,7 +19,7 @@ def text(lesson: Lesson, class_: list[Graded]) -> str:
         errors = sum(v.status == INFRA for v in graded.verdicts)
         counts = {"tests": str(len(graded.verdicts)), "failures": str(failed), "errors": str(errors)}
         seconds = f"{sum(v.seconds for v in graded.verdicts):.3f}"
-        suite = Tree.SubElement(root, "testsuite", name=_clean(graded.submission.name), time=seconds, **counts)
+        suite = Tree.SubElement(root, "testsuite", name=_clean(graded.name), time=seconds, **counts)
         for verdict in graded.verdicts:
             _case(suite, lesson, verdict)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + Tree.tostring(root, encoding="unicode") + "\n"

@@ -1,72 +1,78 @@
-"""Pages for people: one per student, and one for the class. One file each, no scripts, nothing fetched."""
+"""A page per student, twice: for the student, without hidden tests, and for who grades. No scripts, nothing fetched."""
 
 from __future__ import annotations
 
 from html import escape
 
 from dlmini.grade.cards import card
-from dlmini.grade.lesson import Lesson
-from dlmini.grade.submissions.similarity import Pair
-from dlmini.grade.verdict import PASSED, Graded
+from dlmini.grade.gradebook.deadline import clock
+from dlmini.grade.gradebook.people import moment
+from dlmini.grade.lesson import VISIBLE, Lesson
+from dlmini.grade.verdict import PASSED, Graded, Verdict
 
 STYLE = (
-    "body{font:16px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "body{font:16px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse}td,th{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
-    "td.n{text-align:right}pre{background:#f5f5f5;padding:.5rem;overflow:auto}"
+    "td.n{text-align:right}pre{background:#f5f5f5;padding:.5rem;overflow:auto}svg{max-width:100%;height:auto}"
     ".bar{display:inline-block;height:.8em;background:#0072b2}.warn{background:#fff3cd;padding:.5rem 1rem}"
+    ".said{background:#e8f1f8;padding:.5rem 1rem}"
 )
 
 
-def student(lesson: Lesson, graded: Graded) -> str:
-    name = graded.submission.name
-    parts = [f"<h1>{escape(name)}</h1><p>{lesson.name}: <b>{graded.score:g}</b> of {lesson.points:g} points</p>"]
+def for_student(lesson: Lesson, graded: Graded) -> str:
+    """What may be handed out: of hidden tests only how many were passed."""
+    parts = head(lesson, graded)
+    for task in lesson.tasks():
+        mine = graded.of(task)
+        parts += [points(task, mine), *(card(v) for v in mine if v.visibility == VISIBLE)]
+        hidden = [v for v in mine if v.visibility != VISIBLE]
+        if hidden:
+            passed, number = sum(v.status == PASSED for v in hidden), len(hidden)
+            parts.append(f"<p>Hidden tests: {passed} of {number} passed, {sum(v.score for v in hidden):g} points.</p>")
+    return page(f"{graded.name}: {lesson.name}", parts)
+
+
+def for_grader(lesson: Lesson, graded: Graded) -> str:
+    """Everything."""
+    parts = head(lesson, graded)
+    tried = [f"{escape(a.name)}: {clock(moment(a, graded.person))}" for a in graded.person.attempts]
+    if len(tried) > 1:
+        parts.append(f"<p>{len(tried)} hand-ins ({'; '.join(tried)}); {escape(graded.submission.name)} counts.</p>")
+    if graded.submission.file:
+        parts.append(
+            f"<p>Graded: {escape(graded.submission.file)}, of {clock(graded.submission.time) or 'no date'}.</p>"
+        )
+    for task in lesson.tasks():
+        mine = graded.of(task)
+        parts += [points(task, mine), *(card(v, f"{v.visibility}, seed {v.seed}, {v.seconds:g} s") for v in mine)]
+    return page(f"{graded.name}: {lesson.name}", parts)
+
+
+def head(lesson: Lesson, graded: Graded) -> list[str]:
+    """Who, how many points, and what else there is to say."""
+    number = f" ({escape(graded.person.id)})" if graded.person.id else ""
+    parts = [f"<h1>{escape(graded.name)}{number}</h1>"]
+    parts.append(f"<p>{lesson.name}: <b>{graded.score:g}</b> of {lesson.points:g} points{sum_of(graded)}</p>")
     if not graded.complete:
         parts.append('<p class="warn">The grader itself failed in some tests: this score is not final.</p>')
     if graded.submission.problem:
         parts.append(f'<p class="warn">{escape(graded.submission.problem)}</p>')
-    for task in lesson.tasks():
-        mine = [v for v in graded.verdicts if v.task == task]
-        parts.append(f"<h2>{task}</h2><p>{sum(v.score for v in mine):g} of {sum(v.points for v in mine):g} points</p>")
-        parts += [card(v, f"seed {v.seed}") for v in mine]
-    return page(f"{name}: {lesson.name}", parts)
+    if graded.mark.comment:
+        parts.append(f'<p class="said">{escape(graded.mark.comment)}</p>')
+    return parts
 
 
-def class_page(lesson: Lesson, class_: list[Graded], pairs: list[Pair], sandbox) -> str:
-    scores = sorted(g.score for g in class_)
-    parts = [
-        f"<h1>{lesson.name}</h1><p>{len(class_)} submissions, median {scores[len(scores) // 2]:g} of {lesson.points:g}."
-    ]
-    parts.append(f" Sandbox: {sandbox.name}.</p>")
-    parts += [f'<p class="warn">{escape(sandbox.warning)}</p>'] if sandbox.warning else []
-    parts += ["<h2>Tests</h2>", table(("test", "", "points", "passed", ""), pass_rates(lesson, class_))]
-    parts += ["<h2>Submissions</h2>", table(("student", "points", ""), [_line(g) for g in class_])]
-    if pairs:
-        parts.append("<h2>Similar programs</h2><p>A hint to read both, no proof of anything.</p>")
-        rows = [(escape(p.one), escape(p.other), f"{p.share:.0%}") for p in pairs]
-        parts.append(table(("one", "other", "in common"), rows))
-    return page(lesson.name, parts)
+def sum_of(graded: Graded) -> str:
+    """How the points came about, if not by tests alone."""
+    late = f" - {graded.penalty:g} for being late" if graded.late else ""
+    by_hand = f" {graded.mark.added:+g} by hand" if graded.mark.added else ""
+    if graded.mark.given is not None:
+        return f": given by hand; the tests gave {graded.raw:g}{late}"
+    return f": {graded.raw:g}{late}{by_hand}" if late or by_hand else ""
 
 
-def pass_rates(lesson: Lesson, class_: list[Graded]) -> list[tuple]:
-    rows = []
-    for test in lesson.tests:
-        found = [v.status for g in class_ for v in g.verdicts if v.test == test.name]
-        rate = sum(s == PASSED for s in found) / max(1, len(found))
-        bar = f'<span class="bar" style="width:{8 * rate:.1f}rem"></span>'
-        rows.append((f"{test.task}: {escape(test.sentence)}", test.visibility, f"{test.points:g}", f"{rate:.0%}", bar))
-    return rows
-
-
-def _line(graded: Graded) -> tuple[str, str, str]:
-    name = escape(graded.submission.name)
-    link = f'<a href="students/{escape(graded.submission.slug)}.html">{name}</a>'
-    return link, f"{graded.score:g}", "" if graded.complete else "not final: the grader failed"
-
-
-def table(head: tuple, rows: list[tuple]) -> str:
-    """Runners are HTML already."""
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return "<table><tr>" + "".join(f"<th>{name}</th>" for name in head) + f"</tr>{body}</table>"
+def points(task: str, mine: list[Verdict]) -> str:
+    return f"<h2>{task}</h2><p>{sum(v.score for v in mine):g} of {sum(v.points for v in mine):g} points</p>"
 
 
 def page(title: str, parts: list[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dlmini.grade.reading.names import shown, slug
+from dlmini.grade.reading.names import shown
 from dlmini.grade.submissions.guard import Guard, Refused
 
 
@@ -20,8 +20,9 @@ from dlmini.grade.submissions.guard import Guard, Refused
 class Submission:
     """`source` is the text that counts; without one, `problem` says why, in a sentence.
 
-    file: which one it is from; id: of its sender, in the export it came with; time: when it came, in seconds;
-    prints: its fingerprints, for the search for similar ones.
+    name: unlike any other's; sender: whose it is, if that is not the same; file: which one it is from; id: of its
+    sender, in the system that exported it; time: when it came, in seconds; prints: its fingerprints, for the search for
+    similar ones.
     """
 
     name: str
@@ -30,6 +31,8 @@ class Submission:
     file: str = ""
     id: str = ""
     time: float = 0.0
+    sender: str = ""
+    system: str = ""
     prints: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64), compare=False, repr=False)
 
     @property
@@ -37,8 +40,8 @@ class Submission:
         return hashlib.sha256((self.source or self.problem).encode("utf-8", "replace")).hexdigest()[:16]
 
     @property
-    def slug(self) -> str:
-        return slug(self.name)
+    def person(self) -> str:
+        return self.sender or self.name
 
 
 def collect(root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1) -> list[Submission]:
@@ -46,13 +49,23 @@ def collect(root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False,
 
     one: whatever lies there is one submission.
     """
-    return collect_class(root, stem, tasks, one, jobs)[0]
+    return collect_class([root], stem, tasks, one, jobs)[0]
 
 
 def collect_class(
-    root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1
+    roots: list[Path], stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1
 ) -> tuple[list[Submission], list[str]]:
-    """All submissions, and the names of files at the top that are none."""
+    """All submissions under several folders or zips, and the names of files at their tops that are none."""
+    found = [listed(root, stem, one) for root in roots]
+    members = [{**m, "root": part["root"]} for part in found for m in part["members"]]
+    members.sort(key=lambda m: (shown(m["name"]), m["root"], m["places"]))
+    requests = [{"root": m["root"], "places": m["places"], "stem": stem, "tasks": list(tasks)} for m in members]
+    made = [submission(*three) for three in zip(members, named_apart(members), read_all(requests, jobs), strict=True)]
+    return made, sorted({shown(name) for part in found for name in part["stray"]})
+
+
+def listed(root: Path, stem: str, one: bool) -> dict:
+    """Who has handed in something under one folder or zip."""
     if not root.exists():
         raise FileNotFoundError(f"{root} does not exist; name a folder or a zip of submissions")
     with Guard() as guard:
@@ -62,30 +75,35 @@ def collect_class(
             raise ValueError(f"{root} holds no submissions that can be read. {error}") from error
     if not found["members"]:
         raise ValueError(f"{root} holds no submissions")
-    members = sorted(found["members"], key=lambda m: (shown(m["name"]), m["places"]))
-    requests = [{"root": found["root"], "places": m["places"], "stem": stem, "tasks": list(tasks)} for m in members]
-    read = read_all(requests, jobs)
-    made = [submission(*pair) for pair in zip(members, named_apart(members), read, strict=True)]
-    return made, sorted(map(shown, found["stray"]))
+    return found
 
 
-def submission(member: dict, name: str, read: dict) -> Submission:
+def submission(member: dict, names: tuple[str, str], read: dict) -> Submission:
+    name, sender = names
     prints = np.array(read.pop("prints", []), np.uint64)
-    return Submission(name, **read, id=shown(member["id"]) if member["id"] else "", time=member["time"], prints=prints)
+    number = shown(member["id"]) if member["id"] else ""
+    more = {"time": member["time"], "system": member["system"], "prints": prints}
+    return Submission(name, **read, id=number, sender=sender, **more)
 
 
-def named_apart(members: list[dict]) -> list[str]:
-    """The name of each; of namesakes, also where their files lie."""
+def named_apart(members: list[dict]) -> list[tuple[str, str]]:
+    """The name of each hand-in, and of whom it is.
+
+    Namesakes in one folder are two students, unless a time behind their names says that they are one who came twice;
+    namesakes in two folders are one.
+    """
     names = [shown(m["name"]) for m in members]
-    count, used, out = Counter(names), set(), []
+    count = Counter(names)
+    here = Counter((name, m["root"]) for name, m in zip(names, members, strict=True) if not m["again"])
+    used, out = set(), []
     for name, member in zip(names, members, strict=True):
-        where = shown("/".join(member["places"][0]))
-        apart = full = name if count[name] == 1 else f"{name} ({where})"
+        where = shown("/".join(member["places"][0] or [Path(member["root"]).name]))
+        full = apart = name if count[name] == 1 else f"{name} ({where})"
         number = 1
         while apart in used:
             apart, number = f"{full} {number + 1}", number + 1
         used.add(apart)
-        out.append(apart)
+        out.append((apart, apart if here[name, member["root"]] > 1 else name))
     return out
 
 

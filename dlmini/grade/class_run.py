@@ -1,0 +1,117 @@
+"""A whole class: collect what was handed in, grade what counts, settle the marks, write the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlmini import checks
+from dlmini.grade.batch import Grading, grade_all
+from dlmini.grade.gradebook.deadline import Deadline
+from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
+from dlmini.grade.gradebook.people import Person, moment, people
+from dlmini.grade.gradebook.roster import read_roster
+from dlmini.grade.journal import Journal, terms_of
+from dlmini.grade.lesson import Lesson
+from dlmini.grade.reports.all import write_all
+from dlmini.grade.secret import secret_in
+from dlmini.grade.submissions.collect import collect_class
+from dlmini.grade.verdict import Graded
+
+LATEST, BEST = "latest", "best"
+MARKS = "marks.csv"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a class is to be graded.
+
+    secret: a file with the secret to draw inputs from, if it is not to be a new one; given: the exercise as handed out,
+    which does not count as similarity; one: whatever is there is one submission; roster: a CSV of all students;
+    take: which of several hand-ins counts, the latest or the best; again: names of students, functions or tests that
+    are to be graded again.
+    """
+
+    jobs: int = 1
+    resume: bool = False
+    secret: Path | None = None
+    given: str = ""
+    one: bool = False
+    roster: Path | None = None
+    deadline: Deadline | None = None
+    take: str = LATEST
+    again: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        checks.word(self.take, "take", (LATEST, BEST))
+
+
+def grade_class(
+    lesson: Lesson,
+    roots: list[Path],
+    out: Path,
+    sandbox,
+    wishes: Wishes | None = None,
+    begun: Callable[[int], Callable] | None = None,
+    held: str = "",
+) -> list[Graded]:
+    """Grade all submissions under the roots into `out`.
+
+    begun: is told how many tests come, and what it returns is told of each; held: a sentence about what holds
+    submissions, for the reports.
+    """
+    wishes = wishes or Wishes()
+    marks = read_marks(out / MARKS)  # before the work: what is wrong in it can be mended now
+    roster = read_roster(wishes.roster) if wishes.roster else None
+    submissions, stray = collect_class(roots, lesson.name, lesson.tasks(), wishes.one, wishes.jobs)
+    persons = people(submissions, roster)
+    chosen = [one for person in persons for one in counting(person, wishes.take)]
+    secret = secret_in(out, wishes.secret)
+    journal = Journal(out / "journal.jsonl", terms_of(lesson, secret), wishes.resume or bool(wishes.again))
+    try:
+        forget(journal, wishes.again, lesson, persons)
+        told = begun(len(chosen) * len(lesson.tests)) if begun else None
+        found = grade_all(Grading(lesson, sandbox, secret, journal), chosen, wishes.jobs, told)
+    finally:
+        journal.close()
+    class_ = settled(persons, found, wishes, marks)
+    keep_rows(out / MARKS, [graded.name for graded in class_])
+    write_all(out, lesson, class_, sandbox, wishes, stray, held)
+    return class_
+
+
+def counting(person: Person, take: str) -> list:
+    """The hand-ins that are graded: all, if the best counts."""
+    return person.handed_in() if take == BEST else person.handed_in()[-1:]
+
+
+def settled(persons: list[Person], found: list[Graded], wishes: Wishes, marks: dict[str, Mark]) -> list[Graded]:
+    """One result for each person: of the hand-in that counts, less what being late costs, with marks by hand."""
+    by_name = {graded.submission.name: graded for graded in found}
+    class_ = []
+    for person in persons:
+        tried = [by_name[one.name] for one in counting(person, wishes.take)]
+        for graded in tried:
+            graded.person = person
+            graded.late = lateness(graded, person, wishes.deadline)
+        best = max(tried, key=lambda graded: (graded.raw - graded.penalty, tried.index(graded)))
+        best.mark = marks.get(person.name, Mark())
+        class_.append(best)
+    return class_
+
+
+def lateness(graded: Graded, person: Person, deadline: Deadline | None) -> float:
+    if deadline is None or graded.absent:
+        return 0.0
+    return deadline.share(moment(graded.submission, person), person.student.due if person.student else None)
+
+
+def forget(journal: Journal, again: tuple[str, ...], lesson: Lesson, persons: list[Person]) -> None:
+    """Strike out what is to be graded again: all tests of a student, or all students' tests of a function."""
+    for word in again:
+        tests = [t.name for t in lesson.tests if word in (t.task, t.name)]
+        names = [a.name for p in persons for a in p.handed_in() if word in (p.name, p.id, a.name, a.person)]
+        if not tests and not names:
+            raise ValueError(f"--again {word}: there is no student, function or test of that name")
+        journal.strike(names, tests)

@@ -1,0 +1,84 @@
+"""Whose a hand-in is, and which of several counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from dlmini.grade.gradebook.roster import Student, plain
+from dlmini.grade.reading.names import slug
+from dlmini.grade.submissions.collect import Submission
+
+ABSENT = "Nothing was handed in."
+
+
+@dataclass
+class Person:
+    """One who is graded: from the roster, or only known by what was handed in. attempts: all hand-ins, the first first.
+
+    name: as it is shown, unlike any other's; listed: whether there is a roster to be on.
+    """
+
+    name: str
+    student: Student | None = None
+    attempts: list[Submission] = field(default_factory=list)
+    listed: bool = False
+
+    @property
+    def slug(self) -> str:
+        return slug(self.name)
+
+    @property
+    def id(self) -> str:
+        """What the course knows this person by."""
+        return (self.student and self.student.id) or next((a.id for a in self.attempts if a.id), "")
+
+    def handed_in(self) -> list[Submission]:
+        """At least one, though it be that nothing was."""
+        return self.attempts or [Submission(f"{self.name} (absent)", None, ABSENT, sender=self.name)]
+
+
+def people(submissions: list[Submission], roster: list[Student] | None) -> list[Person]:
+    """Everybody who is on the roster, with or without hand-ins; then hand-ins of others. By name."""
+    known, found = keys_of(roster or []), {}
+    for student in roster or []:
+        found[id(student)] = Person(student.name, student, listed=True)
+    for one in submissions:
+        student = next((known[key] for key in keys(one) if key in known), None)
+        key = one.person if student is None else id(student)
+        found.setdefault(key, Person(one.person, student, listed=roster is not None)).attempts.append(one)
+    for person in found.values():
+        person.attempts.sort(key=lambda a: (moment(a, person), a.name))
+    return named_apart(sorted(found.values(), key=lambda p: (p.student is None, plain(p.name), p.id)))
+
+
+def keys_of(roster: list[Student]) -> dict[str, Student]:
+    """{key: student}, without keys that would do for two."""
+    count = Counter(key for student in roster for key in student.known_as())
+    return {key: student for student in roster for key in student.known_as() if count[key] == 1}
+
+
+def keys(one: Submission) -> list[str]:
+    """Under which keys to look for the sender: the id, the whole name, the name without an export's number."""
+    bare = re.sub(r"_\d+$", "", one.person)
+    return [plain(word).replace(" ", "") for word in (one.id, one.person, bare) if word]
+
+
+def moment(one: Submission, person: Person) -> float:
+    """When a hand-in came: as the roster says, if there is only this one; else as the export, or its file, says."""
+    said = person.student.submitted if person.student else None
+    return said if said is not None and len(person.attempts) == 1 else one.time
+
+
+def named_apart(found: list[Person]) -> list[Person]:
+    """Namesakes also bear their ids, or where what they handed in was found."""
+    count, used = Counter(person.name for person in found), set()
+    for person in found:
+        if count[person.name] > 1:
+            place = next((a.name for a in person.attempts), "")
+            person.name = f"{person.name} ({person.id or (person.student and person.student.email) or place or '?'})"
+        while person.name in used:
+            person.name += "'"
+        used.add(person.name)
+    return found

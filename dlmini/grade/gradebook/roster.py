@@ -1,0 +1,106 @@
+"""The roster of a course: a CSV with a row per student, written by a person, or exported by Moodle, Canvas, Gradescope.
+
+Columns are found by their usual names, in any order: a name (or first and last name), an id, an email. Two more are
+understood: `due`, a deadline of one's own, and `submitted`, when the hand-in came. All others are kept, so that what
+goes back to Moodle or Canvas has the columns that came from there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+
+from dlmini.grade.reading.exports import seconds
+from dlmini.grade.reading.names import shown
+
+COLUMNS = {  # what a column may be called, in small letters
+    "name": ("name", "full name", "student", "student name", "полное имя", "фио"),
+    "first": ("first name", "first_name", "firstname", "given name", "имя"),
+    "last": ("last name", "last_name", "surname", "family name", "фамилия"),
+    "id": ("student_id", "student id", "sid", "id number", "sis user id", "id", "idnumber"),
+    "email": ("email", "email address", "e-mail", "sis login id", "login"),
+    "participant": ("identifier",),
+    "due": ("due", "duedate", "due date"),
+    "submitted": ("submitted", "last modified (submission)", "timestamp"),
+}
+
+
+@dataclass(frozen=True)
+class Student:
+    """One row. due, submitted: in seconds, if they are given."""
+
+    name: str
+    id: str = ""
+    email: str = ""
+    due: float | None = None
+    submitted: float | None = None
+    row: dict = field(default_factory=dict, compare=False, repr=False)
+
+    def known_as(self) -> set[str]:
+        """Under what hand-ins of this student may come."""
+        words = plain(self.name).split()
+        names = {"".join(order) for order in permutations(words)} if 1 < len(words) < 5 else {"".join(words)}
+        participant = re.sub(r"\D", "", value(self.row, "participant"))
+        own = {self.id, value(self.row, "id"), self.row.get("ID", ""), self.email, self.email.partition("@")[0]}
+        return names | {plain(word).replace(" ", "") for word in (*own, participant) if word.strip()}
+
+
+def read_roster(file: Path) -> list[Student]:
+    """All students, in the order of the file."""
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is no UTF-8; save it as a CSV in UTF-8 ({error})") from error
+    except OSError as error:
+        raise ValueError(f"the roster {file} cannot be read: {error.strerror}") from error
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
+    found = [student(row, number, file) for number, row in enumerate(rows, 2) if names_somebody(row)]
+    if not found:
+        raise ValueError(
+            f"{file} names nobody; it needs a line of column names (name, id, email) and a row per student"
+        )
+    return found
+
+
+def student(row: dict, number: int, file: Path) -> Student:
+    parts = [value(row, "first"), value(row, "last")]
+    name = value(row, "name") or " ".join(part for part in parts if part)
+    person, email = value(row, "id"), value(row, "email")
+    if not (name or person or email):
+        raise ValueError(f"{file}, line {number}: no name, id or email; the columns are {', '.join(map(str, row))}")
+    times = [when(value(row, column), f"{file}, line {number}: {column}") for column in ("due", "submitted")]
+    return Student(shown(name or person or email), shown(person) if person else "", email, *times, row)
+
+
+def when(text: str, what: str) -> float | None:
+    """A time; None where there is none. Moodle writes it in words, which are left alone."""
+    if text in ("", "-") or (found := seconds(text)) is None:
+        if re.match(r"\d{4}-", text):
+            raise ValueError(f"{what} is {text!r}; it must be a time such as 2026-11-20 23:59")
+        return None
+    return found
+
+
+def value(row: dict, what: str) -> str:
+    """What a row has in the column of this kind, under any of its names."""
+    small = {str(name).strip().lower(): name for name in row if name is not None}
+    names = [small[name] for name in COLUMNS[what] if name in small]
+    return next((str(row[name]).strip() for name in names if row[name]), "")
+
+
+def names_somebody(row: dict) -> bool:
+    """Not an empty line, nor the one in which Canvas keeps how many points can be had."""
+    cells = [str(cell).strip() for name, cell in row.items() if name is not None and cell]
+    return any(cells) and "points possible" not in (cell.lower() for cell in cells)
+
+
+def plain(name: str) -> str:
+    """Without accents, punctuation and capitals: Ёлкина, Анна -> елкина анна."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return " ".join(re.sub(r"[^\w@.+-]+|_", " ", "".join(c for c in letters if not unicodedata.combining(c))).split())

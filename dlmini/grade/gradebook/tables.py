@@ -1,0 +1,34 @@
+"""Tables as CSV, for spreadsheets and for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+
+def csv_text(columns: list[str], rows: list[dict]) -> str:
+    """A line of names, then the rows; what a row lacks stays empty, and what has no column is left out."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: safe(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+    return out.getvalue()
+
+
+def safe(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not is_number(text) else text
+
+
+def unsafe(text: str) -> str:
+    """As it was before it was made safe."""
+    return text[1:] if text[:1] == "'" and safe(text[1:]) == text else text
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
