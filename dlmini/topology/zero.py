@@ -31,7 +31,7 @@ class Zero(Topology):
         stage 1    as above
         stage 2    also the gradient is never held whole: it is summed away bucket by bucket on the way back, and room
                    is needed for one bucket (a layer, unless `bucket` says more) and one's own part
-    Stage 3, where weights too are shared out, is a split of the network (parallel/sharding.py).
+    Stage 3, where weights too are shared out, is no topology: weights would have to be gathered inside a gradient.
     bucket: numbers; sums then overlap with the way back (buckets.py), and each worker owns a part of every bucket.
     After local steps, or with a compressor, packets are scattered whole at the end of the round (stages 0 and 1).
     Rajbhandari et al., ZeRO: memory optimizations toward training trillion parameter models, 2020.
