@@ -15,8 +15,8 @@ import dlmini
 from dlmini import files
 
 HOUSE = Path(dlmini.__file__).parent
-# Opened to write, but nobody's result: streams of a running program, a settings file, a download that goes on later.
-OTHERS = {"data/download.py", "course/jupyter.py", "grade/journal.py", "comm/mpi/key_file.py"}
+# Opened to write, but nobody's result: streams, a settings file, a download that goes on later, a program for a moment.
+OTHERS = {"data/download.py", "course/jupyter.py", "grade/journal.py", "comm/mpi/key_file.py", "studies/hosts.py"}
 
 
 def full_disk(limit):

@@ -145,6 +145,14 @@ def quantize(u, levels):
     return library("dlmini.lessons.quantisation.grids").on_grid(u, levels).astype(np.int8), float(abs(u).max())
 
 
+def int8(layers, unsaid):
+    said = [grad + old for grad, old in zip(layers, unsaid, strict=True)]
+    on_grid = library("dlmini.lessons.quantisation.grids").on_grid
+    levels = [on_grid(p.ravel(), 127).reshape(p.shape).astype(np.int8) for p in said]
+    scales = [float(abs(p).max(initial=0)) for p in said]
+    return levels, scales, [np.float32(p - m * q / 127) for p, q, m in zip(said, levels, scales, strict=True)]
+
+
 def pack_bits(codes, bits):
     out = np.empty(-(-len(codes) * bits // 8), np.uint8)
     library("dlmini.compression.plain.packing").pack(codes, bits, out)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dlmini.comm.launch import launch
+from dlmini.files import write_text
 from dlmini.loop import program
 from dlmini.optim import SGD
 from dlmini.recipe import Recipe
@@ -79,4 +80,4 @@ if __name__ == "__main__":
     from dlmini.comm.mpi import Mpi
 
     file, count = Path(sys.argv[1]), int(sys.argv[2])
-    file.write_text(json.dumps(results(Mpi(PCS, hosts=addresses(PCS), timeout=500), count)), encoding="utf-8")
+    write_text(file, json.dumps(results(Mpi(PCS, hosts=addresses(PCS), timeout=500), count)))
