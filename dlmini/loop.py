@@ -1,12 +1,9 @@
 """The worker's life: the first file to read. Every method of the course is this loop with other pieces."""
 
-from functools import partial
 from itertools import islice
 
-import numpy as np
-
 from dlmini.events import Checkpoint, Round, Snapshot
-from dlmini.memory import arrays, recalled
+from dlmini.memory import arrays, recalled, rooms
 from dlmini.topology.turn import Turn
 
 
@@ -23,12 +20,10 @@ def program(comm, task, recipe, before=None):
 
 def work(comm, task, recipe, before=None):
     """One worker's whole life."""
-    sync, compression, workers = recipe.sync, recipe.compression, recipe.workers(comm.size)
+    sync, workers, w = recipe.sync, recipe.workers(comm.size), task.initial(recipe.seed)
     inner, outer = recipe.steppers(task.shapes, comm.rank, workers)
-    codec, w = compression.fit(task.shapes).start(task.size, workers), task.initial(recipe.seed)
     topology = recipe.topology.start(comm, w, recipe, task.shapes)
-    grad = topology.grad if recipe.overlaps else np.zeros_like(w)
-    learn = partial(task.loss_and_grad, ready=topology.ready) if recipe.overlaps else task.loss_and_grad
+    learn, grad, codec = recipe.speech(task, topology, w, workers)
     start, update, unsaid, late, mixed = rooms(recipe, w, grad)
     memory = {"w": w, "unsaid": unsaid, "late": late, "inner": inner, "outer": outer, "codec": codec, "talk": topology}
     first = topology.rejoin(comm, w) if comm.life else recalled(memory, before, sync.joins(comm.rank))
@@ -47,33 +42,19 @@ def work(comm, task, recipe, before=None):
                 step = inner(grad, w)
                 w -= step
                 update += step
-            elif not recipe.overlaps:  # the update is the gradient itself
+            elif recipe.remembers_unsaid:  # the update is the gradient itself
                 update += unsaid
-        if recipe.overlaps:
-            packet = topology  # which has said everything while it was learned
-        else:
-            packet = comm.compute("encode", codec.encode, update, recipe.coin(comm.rank, t))  # 2. say it briefly
+        packet = comm.compute("encode", codec.encode, update, recipe.coin(comm.rank, t))  # 2. say it briefly
         if recipe.remembers_unsaid:
             unsaid[:] = update
             packet.add_to(unsaid, -1.0)  # what compression kept back
-        w = topology.exchange(comm, Turn(t, start, w, packet, mixed, compression.summable), outer)  # 3. talk
+        w = topology.exchange(comm, Turn(t, start, w, packet, mixed, recipe.compression.summable), outer)  # 3. talk
         comm.emit(Round(t, loss, packet.nbytes))  # 4. tell the notebook
         if recipe.evaluates_after(t, comm.rank, comm.gone()):
             comm.emit(Snapshot(t, w))
         if recipe.checkpoints_after(t):
             comm.emit(Checkpoint(t, arrays(memory)))
     return w - late if sync.late else w
-
-
-def rooms(recipe, w, grad):
-    """(start, update, unsaid, late, mixed): vectors where the recipe uses them, elsewhere a single zero.
-
-    Who does not step alone says its gradient, and its weights stay where the round began.
-    """
-    local, zero = recipe.sync.local, np.zeros((), w.dtype)
-    used = local, local, recipe.remembers_unsaid, recipe.sync.late, recipe.topology.mixes
-    start, update, *others = (np.zeros_like(w) if use else zero for use in used)
-    return (start, update, *others) if local else (w, grad, *others)
 
 
 def serve(comm, task, recipe, before=None):

@@ -35,6 +35,17 @@ def restore(thing, saved: dict[str, np.ndarray], name: str = "") -> None:
         thing[...] = kept
 
 
+def rooms(recipe, w, grad):
+    """(start, update, unsaid, late, mixed): vectors where the recipe uses them, elsewhere a single zero.
+
+    Who does not step alone says its gradient, and its weights stay where the round began.
+    """
+    local, zero = recipe.sync.local, np.zeros((), w.dtype)
+    used = local, local, recipe.remembers_unsaid, recipe.sync.late, recipe.topology.mixes
+    start, update, *others = (np.zeros_like(w) if use else zero for use in used)
+    return (start, update, *others) if local else (w, grad, *others)
+
+
 def recalled(thing, saved: dict[str, np.ndarray] | None, otherwise: int) -> int:
     """Put back what was saved, if anything was; returns the round to begin with."""
     if saved is None:

@@ -1,6 +1,7 @@
 """A recipe: when to talk, with whom, how briefly, how to step. `check` refuses what has no meaning, and says why."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf, prod
 from typing import ClassVar
 
@@ -63,6 +64,12 @@ class Recipe:
         inner, outer = self.optimizers()
         alone = sum(map(prod, shapes)) if self.sync.local else 0
         return inner.start(alone), outer.start(self.topology.stepped(shapes, rank, workers))
+
+    def speech(self, task, topology, w, workers: int) -> tuple:
+        """(learn, grad, codec): who computes a gradient, where it lies, who says it; who overlaps does all three."""
+        if self.overlaps:
+            return partial(task.loss_and_grad, ready=topology.ready), topology.grad, topology
+        return task.loss_and_grad, np.zeros_like(w), self.compression.fit(task.shapes).start(task.size, workers)
 
     @property
     def overlaps(self) -> bool:
