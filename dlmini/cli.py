@@ -62,7 +62,7 @@ def train(
     sync: Annotated[str, typer.Option(help="when to talk: bsp, local:16, async, ssp:3")] = "bsp",
     topology: Annotated[str, typer.Option(help="with whom: allreduce, server:2, gossip:ring")] = "allreduce",
     compress: Annotated[str, typer.Option(help="how briefly: none, int8, topk:0.01, threshold:keep=0.05")] = "none",
-    on: Annotated[str, typer.Option(help="simulated, processes or mpi")] = "processes",
+    on: Annotated[str, typer.Option(help="simulated, processes, mpi, mpi:HOSTFILE, classroom:PORT")] = "processes",
     network: Annotated[str | None, typer.Option(help="gigabit, wifi, infiniband ...")] = None,
     out: Annotated[Path | None, typer.Option(help="write events and summary of a joint run to this new folder")] = None,
 ) -> None:

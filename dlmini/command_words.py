@@ -8,6 +8,7 @@ A word is a name, and after a colon what one would write between the brackets. A
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from dlmini.comm import network, schedules
 from dlmini.pieces import in_order
@@ -20,7 +21,7 @@ SCHEDULES = {
     name: getattr(schedules, name) for name in ("native", "ring", "tree", "doubling", "halving_doubling", "naive")
 } | {"hierarchical": schedules.Hierarchical}
 NETWORKS = network.PRESETS
-PLACES = ("simulated", "processes", "mpi")
+PLACES = ("simulated", "processes", "mpi", "mpi:HOSTFILE", "classroom:PORT")
 
 
 def choose(kind: str, name: str, table: dict):
@@ -78,8 +79,13 @@ def read_compression(text: str):
 
 
 def read_place(text: str, ranks: int, network_name: str | None):
-    """Where to run: in virtual time, on worker processes or MPI ranks; on a named network where that has a meaning."""
+    """Where to run: virtual time, processes, MPI ranks, PCs of a room; on a named network where one can choose."""
     link = choose("network", network_name, NETWORKS) if network_name else None
+    name, _, more = text.partition(":")
+    if name in ("mpi", "classroom") and link is not None:
+        raise ValueError(
+            f"{name} uses the network that is there, so --network {network_name} has no meaning; leave it out"
+        )
     if text == "simulated":
         from dlmini.sim.simulated import Simulated
 
@@ -88,15 +94,22 @@ def read_place(text: str, ranks: int, network_name: str | None):
         from dlmini.comm.processes import Processes
 
         return Processes(ranks, network=link)
-    if text == "mpi" and link is None:
+    if name == "mpi":
         from dlmini.comm.mpi import Mpi
 
-        return Mpi(ranks)
-    if text == "mpi":
-        raise ValueError(
-            f"MPI uses the network that is there, so --network {network_name} has no meaning; leave it out"
-        )
+        return Mpi(ranks, hosts=Path(more) if more else None)
+    if name == "classroom":
+        return room_at(more, ranks)
     raise ValueError(f"there is no place called {text!r}; choose one of {', '.join(PLACES)}")
+
+
+def room_at(port: str, ranks: int):
+    """The room whose PCs have joined, or will, at this port."""
+    from dlmini.comm.classroom import Classroom
+
+    if not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"--on classroom:{port}: say at which port PCs join, such as classroom:5555")
+    return Classroom(ranks, int(port))
 
 
 def picked(table: dict[int, object], only: str) -> dict[int, object]:

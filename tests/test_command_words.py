@@ -3,7 +3,7 @@
 import pytest
 
 from dlmini.comm.schedules import Hierarchical, ring
-from dlmini.command_words import read_compression, read_sync, read_topology
+from dlmini.command_words import read_compression, read_place, read_sync, read_topology
 from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
 from dlmini.sync import Asynchronous, BulkSynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
 from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer, Star
@@ -57,3 +57,25 @@ def test_a_word_becomes_its_object(read, text, meant):
 def test_a_wrong_word_gets_a_sentence(read, text, advice):
     with pytest.raises(ValueError, match=advice):
         read(text)
+
+
+def test_a_room_of_pcs_is_a_place_by_its_port():
+    pytest.importorskip("zmq")
+    from dlmini.comm.classroom import Classroom
+
+    assert read_place("classroom:5555", 6, None) == Classroom(6, 5555)
+    for wrong in ("classroom", "classroom:", "classroom:pc", "classroom:70000"):
+        with pytest.raises(ValueError, match="say at which port PCs join, such as classroom:5555"):
+            read_place(wrong, 6, None)
+    with pytest.raises(ValueError, match="classroom uses the network that is there"):
+        read_place("classroom:5555", 6, "wifi")
+
+
+def test_a_host_file_is_a_place_of_mpi(tmp_path):
+    from dlmini.comm.mpi import Mpi
+    from dlmini.comm.mpi.mpiexec import missing
+
+    if missing():
+        pytest.skip("no MPI")
+    (tmp_path / "hosts").write_text("pc-1 slots=2\npc-2\n")
+    assert read_place(f"mpi:{tmp_path / 'hosts'}", 3, None) == Mpi(3, hosts=("pc-1:2", "pc-2"))

@@ -4,4 +4,5 @@ finding.py   what a check says           machine.py   cores, memory, disk, clock
 software.py  Python, packages, Jupyter, MPI, Chromium
 pool.py      workers, BLAS threads, compiled kernels, segments that the dead left behind
 visit.py     measure and judge everything
+hosts.py     are several machines ready for Mpi(hosts=...)?     host_probe.py   what it runs on each of them
 """

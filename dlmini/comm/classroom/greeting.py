@@ -83,19 +83,19 @@ def checked_name(name: str) -> str:
     return name
 
 
-def mismatch(theirs: Hello, ours: Hello) -> str:
-    """Why this PC cannot work with this notebook: a sentence, empty if it can."""
+def mismatch(theirs: Hello, ours: Hello, here: str = "the room") -> str:
+    """Why this PC cannot work with this notebook: a sentence, empty if it can. here: what we are called in it."""
     who = theirs.name
     if (theirs.protocol, theirs.dlmini) != (ours.protocol, ours.dlmini):
-        return f"{who} has dlmini {theirs.dlmini}, the room {ours.dlmini}: install the same version on both"
+        return f"{who} has dlmini {theirs.dlmini}, {here} {ours.dlmini}: install the same version on both"
     if theirs.python != ours.python:
         return (
-            f"{who} runs Python {theirs.python}, the room {ours.python}: programs travel as Python's own code, so both "
+            f"{who} runs Python {theirs.python}, {here} {ours.python}: programs travel as Python's own code, so both "
             f"need the same; make the environment on {who} with Python {ours.python}"
         )
     if minor(theirs.numpy) != minor(ours.numpy):
         return (
-            f"{who} has NumPy {theirs.numpy}, the room {ours.numpy}: equal bits need the same; "
+            f"{who} has NumPy {theirs.numpy}, {here} {ours.numpy}: equal bits need the same; "
             f'pip install "numpy=={ours.numpy}" on {who}'
         )
     return ""

@@ -10,15 +10,18 @@ rank_main.py    one run, seen from a rank                native_collectives.py  
 connection.py   the connection between the two           clock.py               clocks aligned by ping-pong
 listener.py     the notebook's end of all of them        inside_mpiexec.py      ranks that somebody else started
 key_file.py     how its key comes to other hosts         report.py, failures.py what came of it
+host_file.py    the hosts, one on a line
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from dlmini.checks import real, refuse, settle, whole
 from dlmini.comm.launch import Results
+from dlmini.comm.mpi.host_file import read_hosts
 from dlmini.comm.mpi.mpiexec import missing, placed, rank_here
 from dlmini.events import Event
 
@@ -28,6 +31,7 @@ class Mpi:
     """`size` ranks of MPI, one process each, one thread each.
 
     hosts     names of machines, as `name` or `name:ranks`; without numbers the ranks are spread evenly, in order.
+              A Path is a host file (host_file.py); `dlmini doctor --hosts FILE` looks its machines over.
               Each needs this Python and dlmini at the same path, and must be reachable by ssh without a password.
               Programs and results pass the network between them unencrypted (connection.py says what is protected).
     timeout   seconds after which a run is given up.
@@ -37,13 +41,15 @@ class Mpi:
     """
 
     size: int | None = None
-    hosts: tuple[str, ...] | None = None
+    hosts: tuple[str, ...] | Path | None = None
     timeout: float | None = None
     options: tuple[str, ...] = ()
 
     def __post_init__(self):
         if missing():
             raise ModuleNotFoundError(missing())
+        if isinstance(self.hosts, Path):
+            settle(self, hosts=read_hosts(self.hosts))
         names(() if self.hosts is None else self.hosts, "hosts"), names(self.options, "options")
         if self.timeout is not None:
             settle(self, timeout=real(self.timeout, "timeout", above=0, infinite=True, hint="seconds"))
