@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,12 @@ def classroom(
     long: Annotated[bool, typer.Option(help="the whole U-Net on 128 x 128 tiles, three seeds: hours")] = False,
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
     crew: Annotated[int, typer.Option(min=0, help="simulated trainings at a time; 0: one per core")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="simulated trainings of each kind")] = 3,
+    keep: Annotated[Path | None, typer.Option(help="finished trainings are kept here, and not done again")] = None,
 ) -> None:
     """Repeat the classroom experiment of Krivosheev, Kuznetsov and Spitsyn, and set ours beside theirs.
 
-    reckoned: seconds by formula, at once. simulated: real training on simulated computers, about a quarter of an hour.
+    reckoned: seconds by formula, at once. simulated: real training on simulated computers, an hour or less.
     real: Open MPI between network namespaces at 1 Gbit/s, for root only, a few minutes.
     """
     from dlmini import files
@@ -35,7 +38,8 @@ def classroom(
     if out is not None:
         files.demand_new(out)
     began = time.perf_counter()
-    found = study(LONG if long else SHORT, worlds, crew or os.cpu_count() or 1, say)
+    form = replace(LONG if long else SHORT, seeds=tuple(range(seeds)))
+    found = study(form, worlds, crew or os.cpu_count() or 1, say, keep)
     console.print(Markdown(report.text(found)))
     if out is not None:
         report.write(found, out)

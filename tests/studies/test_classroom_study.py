@@ -152,6 +152,25 @@ def test_one_computer_sees_as_many_pictures_as_six():
     assert found.name == "batch 6"
 
 
+def test_finished_trainings_are_kept_and_not_done_again(tmp_path):
+    tiny, calls = replace(TINY, epochs=0.1), []
+
+    def work(form, seed):
+        calls.append(seed)
+        return learning.Learned("float32", seed, (learning.Look(0.5, 1.25, 0.75),), 10, 200)
+
+    jobs = [(work, tiny, 0), (work, tiny, 1)]
+    first = learning.spread(jobs, kept=tmp_path / "kept")
+    assert learning.spread(jobs, kept=tmp_path / "kept") == first
+    assert calls == [0, 1]
+    learning.spread([(work, replace(tiny, width=3), 0)], kept=tmp_path / "kept")
+    assert calls == [0, 1, 0]  # another form is another run
+    for file in (tmp_path / "kept").iterdir():
+        file.write_text("{}")
+    with pytest.raises(ValueError, match=r"is no finished run .*delete it"):
+        learning.spread(jobs, kept=tmp_path / "kept")
+
+
 def test_what_a_packet_keeps_is_told_with_zeros_and_energy():
     task = TINY.task()
     rows = {row.name: row for row in learning.kept(task, task.initial(), 0)}

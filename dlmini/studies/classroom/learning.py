@@ -6,17 +6,23 @@ packets are made, what is remembered of what they leave out, and the mistakes of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from hashlib import blake2b
 from itertools import product
 from math import inf
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
 import numpy as np
 
+import dlmini
+from dlmini import files
 from dlmini.compression import Deflate, Half, Int8, None_, PerLayer
 from dlmini.data import aerial
 from dlmini.nn import unet
@@ -63,7 +69,7 @@ class Form:
         )
 
 
-SHORT = Form(64, 8, 3, 96, 24, 2, 5, (0,), (1, 6, 24, 96), Adam(0.005))
+SHORT = Form(64, 8, 3, 96, 24, 2, 5, (0, 1, 2), (1, 6, 24, 96), Adam(0.005))
 LONG = Form(128, 16, 5, TRAIN, TEST, 4, 10, (0, 1, 2), (1, 3, 6, 12, 24, 48, 96), Adam(0.003))
 
 
@@ -231,14 +237,17 @@ def kept_of(grad: np.ndarray, shapes, steps: int = 0) -> list[Kept]:
 # ---- many runs ----
 
 
-def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: None) -> list[Learned]:
-    """(function, arguments...) each, `crew` at a time, in processes of their own if that is more than one."""
-    found = []
+def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: None, kept: Path | None = None) -> list:
+    """(function, arguments...) each, `crew` at a time, in processes of their own if that is more than one.
+
+    kept: a folder of runs that are finished: those are read, and new ones are added. So hours can be interrupted.
+    """
+    found, work = [], partial(once, folder=kept)
     if crew == 1:
-        source = map(do, jobs)
+        source = map(work, jobs)
     else:
         pool = ProcessPoolExecutor(crew, mp_context=get_context("spawn"))
-        source = pool.map(do, jobs)
+        source = pool.map(work, jobs)
     for one in source:
         found.append(one)
         ended(one)
@@ -247,9 +256,29 @@ def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: Non
     return found
 
 
-def do(job: tuple):
+def once(job: tuple, folder: Path | None = None) -> Learned:
+    """Do it, unless it has been done."""
     work, *given = job
-    return work(*given)
+    if folder is None:
+        return work(*given)
+    asked = f"dlmini {dlmini.__version__}: {work.__name__}{tuple(given)!r}"
+    file = folder / f"{blake2b(asked.encode(), digest_size=8).hexdigest()}.json"
+    if file.exists():
+        return recalled(file, asked)
+    found = work(*given)
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_text(file, json.dumps({"asked": asked, **asdict(found)}))
+    return found
+
+
+def recalled(file: Path, asked: str) -> Learned:
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+        if said.pop("asked") != asked:
+            raise ValueError("it is another run's")
+        return Learned(**said | {"curve": tuple(Look(*look) for look in said["curve"])})
+    except files.DAMAGED as error:
+        raise ValueError(f"{file} is no finished run ({files.why(error)}); delete it, and it is done again") from error
 
 
 class Mean(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from dlmini.run import train
 from dlmini.sim import Simulated
@@ -15,8 +16,14 @@ from dlmini.studies.classroom.report import Found
 WORLDS = ("reckoned", "simulated", "real")
 
 
-def study(form: Form, worlds: Iterable[str] = WORLDS, crew: int = 1, say: Callable[[str], None] = print) -> Found:
-    """Everything that is asked for; `say` hears a line now and then. crew: runs at a time."""
+def study(
+    form: Form,
+    worlds: Iterable[str] = WORLDS,
+    crew: int = 1,
+    say: Callable[[str], None] = print,
+    kept: Path | None = None,
+) -> Found:
+    """Everything that is asked for; `say` hears a line now and then. crew: runs at a time; kept: finished ones."""
     found, worlds = Found(form), {*worlds}
     if "real" in worlds:
         found.skipped = real.obstacle()
@@ -27,26 +34,29 @@ def study(form: Form, worlds: Iterable[str] = WORLDS, crew: int = 1, say: Callab
         say("simulated: the whole U-Net in virtual time")
         found.timed = [timing.timed(name) for name in timing.recipes()]
         found.cable = [timing.timed(name, cable=True) for name in timing.recipes()]
-        learned(form, found, crew, say)
+        learned(form, found, crew, say, kept)
     return found
 
 
-def learned(form: Form, found: Found, crew: int, say: Callable[[str], None]) -> None:
+def jobs(form: Form) -> tuple[list[tuple], list[tuple], list[tuple]]:
+    """Trainings, as `learning.spread` takes them: ways to say a gradient, mistakes, one computer."""
+    whole = form.epochs >= learning.LONG.epochs
+    ways = [(learning.learn, form, name, way, seed) for name, way in learning.WAYS.items() for seed in form.seeds]
+    mistakes = [(learning.learn_with, form, made, seed) for made in learning.choices(whole) for seed in form.seeds]
+    alone = [(learning.alone, form, batch) for batch in dict.fromkeys((*form.batches, form.each * PCS))]
+    return ways, mistakes, alone
+
+
+def learned(form: Form, found: Found, crew: int, say: Callable[[str], None], kept: Path | None = None) -> None:
     """The second world's training: ways, mistakes, batch sizes, one computer and six, and what packets keep."""
 
     def tell(one) -> None:
         say(f"  {one.name}, seed {one.seed}: {one.accuracy:.1%}")
 
     say(f"simulated: learning. {form}")
-    whole = form.epochs >= learning.LONG.epochs
-    ways = [(learning.learn, form, name, way, seed) for name, way in learning.WAYS.items() for seed in form.seeds]
-    mistakes = [(learning.learn_with, form, made, seed) for made in learning.choices(whole) for seed in form.seeds]
-    found.ways, found.mistakes = (learning.spread(jobs, crew, tell) for jobs in (ways, mistakes))
-    together = form.each * PCS
-    alone = [(learning.alone, form, batch) for batch in dict.fromkeys((*form.batches, together))]
-    singles = learning.spread(alone, crew, tell)
+    found.ways, found.mistakes, singles = (learning.spread(some, crew, tell, kept) for some in jobs(form))
     found.batches = singles[: len(form.batches)]
-    one = next(single for single in singles if single.name == f"batch {together}")
+    one = next(single for single in singles if single.name == f"batch {form.each * PCS}")
     found.computers = [one, next(way for way in found.ways if way.name == "float32")]
     found.kept = kept_along(form)
 
