@@ -409,7 +409,7 @@ ROWS = {
         "turns": truth(True),
         "sample": whole(4),
     },
-    "Grid": {"data": whole(1), "pipe": whole(1), "tensor": whole(1)},
+    "Grid": {"data": whole(1), "pipe": whole(1), "tensor": whole(1), "shard": whole(1)},
     "interleaved": {"chunks": whole(2)},
     "Split": {
         "task": only(TASK),
@@ -419,6 +419,7 @@ ROWS = {
         "cuts": only(None, ([], ())),
         "share": only("pairs"),
         "how": only(native),
+        "bucket": only(None),
     },
     "train": {
         "task": only(TASK),

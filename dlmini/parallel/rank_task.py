@@ -33,13 +33,18 @@ class RankTask:
     flops = 0.0
 
     def __init__(self, split, world, rank: int, calls: int):
-        self.split, self.task, self.parts = split, split.task, split.parts(rank, world)
+        self.split, self.task = split, split.task
+        self.hold(split.parts(rank, world))
         self.pipe = world.group(split.grid.pipe_group(rank))
         timetable = split.schedule.plan(split.grid.pipe, split.micro_batches)
         self.stages = [LiveStage(part, timetable.split) for part in self.parts]
-        self.edges = list(pairwise(accumulate((part.size for part in self.parts), initial=0)))
+
+    def hold(self, parts) -> None:
+        """The slice is made of the vectors of these, end to end."""
+        self.parts = parts
+        self.edges = list(pairwise(accumulate((part.size for part in parts), initial=0)))
         self.size, self.known, self.whole = self.edges[-1][1], {}, None
-        self.shapes = tuple(shape for part in self.parts for layer in part.parts for shape in layer)
+        self.shapes = tuple(shape for part in parts for layer in part.parts for shape in layer)
 
     def initial(self, seed: int = 0) -> np.ndarray:
         """As the whole network begins, without making all of it."""

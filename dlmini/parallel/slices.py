@@ -25,7 +25,7 @@ class Assembly:
 
     def hear(self, event: Snapshot | Checkpoint) -> list[Snapshot | Checkpoint]:
         """What has become whole by this slice: nothing, an event, or the checkpoints of all servers."""
-        data, _, _ = self.split.grid.place(event.rank)
+        data = self.split.grid.place(event.rank).data
         serves = data >= self.workers
         key = type(event), event.t, self.workers if serves else data
         parts = self.waiting.setdefault(key, {})

@@ -13,12 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from dlmini.checks import piece, settle, whole, word
+from dlmini.checks import piece, refuse, settle, whole, word
 from dlmini.comm.schedules import native, schedule
 from dlmini.parallel.balance import balanced, checked_cuts, measured
 from dlmini.parallel.grid import Grid
 from dlmini.parallel.pipeline import PipeDream, one_f_one_b
 from dlmini.parallel.rank_task import RankTask
+from dlmini.parallel.sharding import Shard, Sharded, gathered_together
 from dlmini.parallel.sharing import WAYS, SharedPart
 from dlmini.parallel.slices import Assembly, own_memory
 from dlmini.parallel.tensor import Sharers
@@ -37,6 +38,7 @@ class Split:
     be; "measured": by time, on this machine, now. With chunks there are `pipe` x chunks stages.
     share: how the `tensor` ranks of a stage share its layers: in "pairs" of columns and rows, or "every output" to
     everyone (tensor.py). how: by which schedule they add up.
+    bucket: with Grid(shard=...), how many numbers are gathered at once, at least; None: one layer (sharding.py).
     """
 
     task: object
@@ -46,6 +48,7 @@ class Split:
     cuts: tuple[int, ...] | str | None = None
     share: str = "pairs"
     how: object = native
+    bucket: int | None = None
 
     def __post_init__(self):
         piece(
@@ -62,11 +65,27 @@ class Split:
             raise ValueError(f"micro_batches is {given}; pipedream passes whole batches on: leave micro_batches out")
         word(self.share, "share", WAYS)
         schedule(self.how)
+        self._check_shards()
         if self.model.threads > 1:
             raise ValueError(f"the model has threads={self.model.threads}; a stage works with one: use threads=1")
         self.schedule.plan(self.grid.pipe, given)  # says so if these numbers do not fit together
         for rank in range(self.grid.replica):
             self.parts(rank)  # the same of layers that cannot be shared
+
+    def _check_shards(self) -> None:
+        if self.bucket is not None:
+            settle(self, bucket=whole(self.bucket, "bucket", 1, hint="numbers that are gathered at once, at least"))
+        if self.grid.shard == 1:
+            if self.bucket is not None:
+                raise ValueError(f"bucket={self.bucket} is for numbers that are shared out: use Grid(shard=...)")
+            return
+        if self.micro_batches > 1:
+            raise ValueError(
+                f"micro_batches is {self.micro_batches}, and weights would be gathered for each of them; "
+                "with shard, leave micro_batches out and take a smaller batch"
+            )
+        if self.how is not native and not hasattr(self.how, "reduce_scatter"):
+            refuse(ValueError, "how", self.how, "a schedule with halves: ring, halving_doubling or Hierarchical(g)")
 
     def _cut(self) -> tuple[int, ...]:
         stages, cuts = self.grid.pipe * self.schedule.chunks, self.cuts
@@ -82,9 +101,14 @@ class Split:
     initial = property(lambda self: self.task.initial)
     batches = property(lambda self: self.task.batches)
     evaluate = property(lambda self: self.task.evaluate)
-    fingerprint = property(lambda self: self.task.fingerprint)
-    steps = property(lambda self: self.task.steps)
     loss_and_grad = property(lambda self: self.task.loss_and_grad)
+
+    def fingerprint(self, workers: int, seed: int) -> dict[str, str]:
+        return self.task.fingerprint(workers * self.grid.shard, seed)
+
+    def steps(self, epochs: float, workers: int) -> int:
+        """Who shares out numbers has a batch of its own."""
+        return self.task.steps(epochs, workers * self.grid.shard)
 
     # ---- the seam: what a run asks of a split task besides ----
 
@@ -105,7 +129,7 @@ class Split:
         comm = world if len(peers) == world.size else world.group(peers)
         memory = before and own_memory(self, rank, before, recipe)
         first = int(memory["t"]) + 1 if memory else recipe.sync.joins(comm.rank)
-        kind = Unflushed if isinstance(self.schedule, PipeDream) else RankTask
+        kind = Sharded if self.grid.shard > 1 else Unflushed if isinstance(self.schedule, PipeDream) else RankTask
         return comm, kind(self, world, rank, recipe.steps(first, recipe.rounds)), memory
 
     def assembly(self, recipe) -> Assembly:
@@ -128,12 +152,16 @@ class Split:
 
     def say(self, rank: int) -> str:
         """For people: where a rank stands, and with which layers."""
+        if self.grid.shard > 1:
+            return f"{self.grid.say(rank)}, with {self.own_size(rank):,} of {self.size:,} weights"
         layers = ", ".join(f"{p.above} to {p.above + len(p.layers) - 1}" for p in self.parts(rank))
         return f"{self.grid.say(rank)}, with layers {layers}"
 
     def parts(self, rank: int, world=None) -> list:
         """The chunks of a rank. world: its communicator, if they are to compute and not only to say what they hold."""
-        _, pipe, tensor = self.grid.place(rank)
+        _, pipe, tensor, shard = self.grid.place(rank)
+        if self.grid.shard > 1:
+            return [Shard(part, shard, self.grid.shard) for part in self._parts]
         parts = self._parts[pipe :: self.grid.pipe]
         if self.grid.tensor == 1:
             return parts
@@ -144,8 +172,8 @@ class Split:
 
     @cached_property
     def _parts(self) -> list:
-        edges = (0, *self.cuts, len(self.model.layers))
-        return [self.model.part(a, b) for a, b in pairwise(edges)]
+        cuts = gathered_together(self.model, self.bucket or 1) if self.grid.shard > 1 else self.cuts
+        return [self.model.part(a, b) for a, b in pairwise((0, *cuts, len(self.model.layers)))]
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "_parts"}
@@ -154,6 +182,8 @@ class Split:
         """The network goes without saying."""
         given = [repr(self.grid), repr(self.schedule), f"micro_batches={self.micro_batches}", f"cuts={self.cuts}"]
         given += [f"share={self.share!r}"] * (self.grid.tensor > 1)
+        if self.grid.shard > 1:
+            given = [repr(self.grid), f"bucket={self.bucket}"]
         return f"Split({', '.join(given)})"
 
 

@@ -31,7 +31,8 @@ class Zero(Topology):
         stage 1    as above
         stage 2    also the gradient is never held whole: it is summed away bucket by bucket on the way back, and room
                    is needed for one bucket (a layer, unless `bucket` says more) and one's own part
-    Stage 3, where weights too are shared out, is no topology: weights would have to be gathered inside a gradient.
+    Stage 3, where weights too are shared out, is a split of the network: Split(task, Grid(shard=P)) gathers them inside
+    a gradient (parallel/sharding.py).
     bucket: numbers; sums then overlap with the way back (buckets.py), and each worker owns a part of every bucket.
     After local steps, or with a compressor, packets are scattered whole at the end of the round (stages 0 and 1).
     Rajbhandari et al., ZeRO: memory optimizations toward training trillion parameter models, 2020.
@@ -45,7 +46,8 @@ class Zero(Topology):
     bucket: int | None = None
 
     def __post_init__(self):
-        settle(self, stage=whole(self.stage, "stage", 0, 2, hint="what workers share out; 3 is a split of the network"))
+        hint = "what workers share out; 3 is a split of the network: Split(task, Grid(shard=...))"
+        settle(self, stage=whole(self.stage, "stage", 0, 2, hint=hint))
         if schedule(self.how) is not native and not hasattr(self.how, "reduce_scatter"):
             refuse(ValueError, "how", self.how, "a schedule with halves: ring, halving_doubling or Hierarchical(g)")
         if self.bucket is not None:
