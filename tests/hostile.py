@@ -36,6 +36,7 @@ from dlmini import (
     split_iid,
 )
 from dlmini.comm import Link, Medium, Nodes, Switch
+from dlmini.plan import Device, Layout, Rate, Sheet
 
 
 class Argument(NamedTuple):
@@ -497,4 +498,28 @@ PARTS = {  # public pieces that `dlmini` itself does not name
     Switch: {"link": only(Link(0, 1))},
     Medium: {"link": only(Link(0, 1))},
     Nodes: {"per_node": whole(2), "inside": only(Link(0, 1)), "between": only(Link(0, 1)), "shared": truth()},
+    Rate: {"peak": real(1.0, above=0), "best": share(0.5), "half": real(0.0, least=0)},
+    Device: {
+        "name": text("abacus"),
+        "products": only(Rate(1e9)),
+        "memory": only(Rate(1e9)),
+        "room": real(1e9, above=0),
+        "network": only(Nodes(2, Link(0, 1), Link(0, 1))),
+        "hourly": real(1.0, least=0),
+        "units": whole(0, least=0),
+        "tile": only((2, 2), ([1, 2],)),
+    },
+    Sheet: {
+        "name": text("any"),
+        **{"hidden": whole(4, most=4), "layers": whole(2), "heads": whole(1, most=1)},
+        **{"vocabulary": whole(9), "sequence": whole(8)},
+        **{"positions": truth(), "embedding_norm": truth(), "dropout": truth()},
+    },
+    Layout: {
+        **{name: whole(1) for name in ("tensor", "pipe", "data", "micro", "chunks")},
+        "zero": whole(0, 0, 3),
+        "recompute": only("full"),
+        **{"sequence_parallel": truth(), "overlap": truth()},
+        "gradient": only(2),
+    },
 }

@@ -1,0 +1,31 @@
+"""Thousands of devices on a laptop: what training a huge model would take, before anything is bought or begun.
+
+device.py, sheets.py, layout.py        what computes, what is learned, and who does what
+operations.py, transfers.py            what a layer computes; what a device sends
+memory.py, cost.py                     what a device must hold; what a step takes, and where its time goes
+zero_regimes.py                        ZeRO 2 as DeepSpeed sends it: buckets, owners
+"""
+
+from dlmini.plan.cost import Forecast, forecast
+from dlmini.plan.device import DEVICES, Device, Rate, device_of
+from dlmini.plan.layout import Layout
+from dlmini.plan.memory import Memory, memory
+from dlmini.plan.sheets import SHEETS, Sheet, sheet_of
+from dlmini.plan.zero_regimes import flush_sizes, zero2
+
+__all__ = [
+    "DEVICES",
+    "SHEETS",
+    "Device",
+    "Forecast",
+    "Layout",
+    "Memory",
+    "Rate",
+    "Sheet",
+    "device_of",
+    "flush_sizes",
+    "forecast",
+    "memory",
+    "sheet_of",
+    "zero2",
+]
