@@ -5,6 +5,7 @@
 
 The first time, each makes a virtual environment in `.venv` and installs dlmini into it. Other words are those of the
 command line:  python start.py doctor,  python start.py train --workers 4
+What a student writes lies in `dlmini-course` in the home folder (or where DLMINI_WORK says), never in this clone.
 """
 
 import os
@@ -44,12 +45,16 @@ def command(words: list[str]) -> list[str]:
     """What Python is to run."""
     if words[:1] == ["test"]:
         return ["-m", "pytest", *words[1:]]
-    return ["-m", "dlmini", *(words or ["lab"])]
+    options_alone = not words or (words[0].startswith("-") and words[0] != "--help")
+    return ["-m", "dlmini", *["lab"] * options_alone, *words]
 
 
 def run(words: list[str]) -> int:
     """Run it here, so that Ctrl-C and every other signal reach it and nobody else."""
-    os.chdir(HERE)
+    if words[1] == "pytest" or words[2] == "course":  # tests, and those who write lessons, work in the clone
+        os.chdir(HERE)
+    else:
+        os.environ.setdefault("DLMINI_WORK", str(Path.home() / "dlmini-course"))
     if os.name == "posix":
         os.execv(PYTHON, [str(PYTHON), *words])
     process = subprocess.Popen([PYTHON, *words])

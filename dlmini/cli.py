@@ -1,4 +1,4 @@
-"""The command line: `dlmini lab | doctor | join | train | compare | classroom | check | grade | course | data`."""
+"""The command line: `dlmini lab | update | changes | check | train | compare | classroom | join | doctor | ...`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.join import join
 from dlmini.commands.lab import lab
 from dlmini.commands.tasks import SETS, task_of
+from dlmini.commands.workspace import show_changes, update
 from dlmini.files import demand_new, demand_place
 from dlmini.terminal import alone, by_class, console, say, together
 
@@ -24,8 +25,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
 app.add_typer(data, name="data")
 app.add_typer(course, name="course")
-for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip):
+for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, update):
     app.command()(command)
+app.command("changes")(show_changes)
 
 RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones
 

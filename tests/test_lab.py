@@ -181,6 +181,9 @@ def test_a_browser_is_opened_only_where_somebody_sees_it(monkeypatch, env, scree
         ([], ["-m", "dlmini", "lab"]),
         (["test", "-k", "conv"], ["-m", "pytest", "-k", "conv"]),
         (["train", "--workers", "2"], ["-m", "dlmini", "train", "--workers", "2"]),
+        (["--no-browser"], ["-m", "dlmini", "lab", "--no-browser"]),
+        (["--port", "8888"], ["-m", "dlmini", "lab", "--port", "8888"]),
+        (["--help"], ["-m", "dlmini", "--help"]),
     ],
 )
 def test_start_py_knows_its_words(words, command):

@@ -137,7 +137,7 @@ def check(
     folder: Annotated[Path | None, typer.Option(help="where your exercises are")] = None,
 ) -> None:
     """Check your own exercise with the public tests. Exit code 1 if something is missing."""
-    from dlmini.grade.check import check as look
+    from dlmini.course.check import check as look
 
     report = look(exercise, seed, folder)
     console.print(repr(report), markup=False, highlight=False, soft_wrap=True)

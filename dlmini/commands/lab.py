@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from dlmini.commands.workspace import brought
 from dlmini.course import folder
 from dlmini.terminal import console, display, say
 
@@ -40,7 +41,7 @@ def lab(
         require(name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # be ended as by Ctrl-C, in good order
     with suppress(KeyboardInterrupt):  # the usual way to end it; File > Shut Down is the other
-        live(found(), ip, port, has_screen() if browser is None else browser)
+        live(brought().root, ip, port, has_screen() if browser is None else browser)
     say("The lab is closed.")
 
 
@@ -61,16 +62,6 @@ def live(root: Path, ip: str, port: int, browser: bool) -> None:
         code = server.process.wait()
     if code:
         raise OSError(f"JupyterLab has ended by itself, with exit code {code}")
-
-
-def found() -> Path:
-    """The course folder; says so if files were copied."""
-    course = folder.opened(Path.cwd())
-    if course.new:
-        say(f"{len(course.new)} files of the course are now in {course.root}: this folder is yours.")
-    if course.kept:
-        say(f"{len(course.kept)} files were there already, and were left as they are.")
-    return course.root
 
 
 def warm_up() -> None:

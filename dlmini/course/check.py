@@ -9,12 +9,18 @@ from dlmini.course.progress import record, work_folder
 
 
 def check(word: str, seed: int = 0, folder: str | Path | None = None):
-    """Cards for one function ("04.ring_allgather") or for a whole exercise ("04"); `seed` replays a failure."""
+    """Cards for one function ("04.ring_allgather") or for a whole exercise ("04"); `seed` replays a failure.
+
+    What it says of the course folder's exercises is kept for the index, in a notebook and in a terminal alike; what it
+    says of files in another `folder` is not.
+    """
     from dlmini.grade.check import check as look
 
     if not isinstance(word, str):
         refuse(TypeError, "word", word, 'a lesson and a name, as in check("04.ring_allreduce")')
-    report = look(word, seed, folder or work_folder())
-    for task, said in report.standing().items():
-        record(task, said)
+    own = work_folder()
+    counts = folder is None and (own / "exercises").is_dir()
+    report = look(word, seed, folder or (own if counts else None))
+    for task, said in report.standing().items() if counts else ():
+        record(task, said, own)
     return report

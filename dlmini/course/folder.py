@@ -1,7 +1,8 @@
-"""Where the course lies: the clone it was installed from, or a copy of what the package carries.
+"""Where the course lies: in a folder of the student's own, copied from the clone or from what the package carries.
 
-A course folder holds `notebooks/` and `exercises/`. A clone that one may write to is used as it is. Otherwise (an
-installed wheel, a clone that belongs to the lab's administrator) its files are copied to a folder of the student's.
+A course folder holds `notebooks/` and `exercises/`. It is DLMINI_WORK (`start.py` says: `dlmini-course` in the home
+folder), the current folder if it is one, or `dlmini-course` in it. So running a lesson never changes a clone, and an
+update never costs a student's line (updating.py). Who writes lessons works in the clone: `dlmini lab` there opens it.
 """
 
 from __future__ import annotations
@@ -11,21 +12,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dlmini
-from dlmini.files import write_bytes
+from dlmini.course.updating import Update, update
 
 HOUSE = Path(dlmini.__file__).resolve().parent
 CARRIED = HOUSE / "course" / "carried"  # where a wheel has them
-PARTS = ("notebooks", "exercises")
 INDEX = Path("notebooks") / "index.ipynb"
 COPY = "dlmini-course"
 
 
 class Course(NamedTuple):
-    """The folder to work in, and, if it is a copy: which files are new in it, which were there and were left alone."""
+    """The folder to work in, and what became of its files."""
 
     root: Path
-    new: list[Path]
-    kept: list[Path]
+    update: Update
 
 
 def clone() -> Path | None:
@@ -35,37 +34,24 @@ def clone() -> Path | None:
 
 
 def opened(here: Path, source: Path | None = None) -> Course:
-    """The course to work in, seen from the folder `here`; a copy is made or completed where one is needed."""
+    """The course to work in, seen from the folder `here`; it is made, or brought up to date."""
     source = source or clone() or CARRIED
     if not (source / INDEX).is_file():
         raise FileNotFoundError(f"dlmini is here without its notebooks: {source / INDEX} is missing; install it again")
-    if source != CARRIED and os.access(source / "notebooks", os.W_OK):
-        return Course(source, [], [])
-    root = here if is_course(here) else here / COPY
-    return Course(root, *copied(source, root))
+    root = chosen(here)
+    if root.exists() and root.samefile(source) and os.access(source / "notebooks", os.W_OK):
+        return Course(source, Update())
+    if root.exists() and root.samefile(source):
+        raise PermissionError(f"{root} is not yours to write to; open the course from a folder of your own")
+    return Course(root, update(source, root))
+
+
+def chosen(here: Path) -> Path:
+    """Where a student who is in `here` works."""
+    if named := os.environ.get("DLMINI_WORK"):
+        return Path(named)
+    return here if is_course(here) else here / COPY
 
 
 def is_course(folder: Path) -> bool:
     return (folder / INDEX).is_file()
-
-
-def copied(source: Path, target: Path) -> tuple[list[Path], list[Path]]:
-    """Copy what is not there yet; never touch what is. Returns the new and the kept files, relative to `target`."""
-    new, kept = [], []
-    for part in PARTS:
-        for file in sorted(path for path in (source / part).rglob("*") if is_carried(path)):
-            name = file.relative_to(source)
-            (kept if (target / name).exists() else new).append(name)
-    for name in new:
-        place_whole(source / name, target / name)
-    return new, kept
-
-
-def is_carried(path: Path) -> bool:
-    return path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
-
-
-def place_whole(source: Path, target: Path) -> None:
-    """A copy that is there whole or not at all: what is interrupted must not look like the student's own work."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(target, source.read_bytes())

@@ -23,6 +23,7 @@ import psutil
 
 START = 60.0  # seconds until it must answer
 GRACE = 20.0  # seconds to shut down kernels
+WHOLE = "file-browser-path=/"  # the list of files begins at the top: exercises are seen beside notebooks
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOTIFICATIONS = Path("@jupyterlab/apputils-extension/notification.jupyterlab-settings")
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
@@ -43,7 +44,7 @@ class Lab(NamedTuple):
     door: Path
 
     def address(self, page: str) -> str:
-        return f"{self.url}lab/tree/{page}?token={self.token}"
+        return f"{self.url}lab/tree/{page}?token={self.token}&{WHOLE}"
 
 
 @contextmanager
@@ -60,7 +61,12 @@ def running(root: Path, page: str, ip: str = LOOPBACK[0], port: int = 0):
 
 def words(root: Path, page: str, ip: str, port: int) -> list[str]:
     """The command line that differs from start to start. The token is not in it: others may read command lines."""
-    place = [f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab/tree/{page}", f"--ip={ip}", f"--port={port}"]
+    place = [
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url=/lab/tree/{page}?{WHOLE}",
+        f"--ip={ip}",
+        f"--port={port}",
+    ]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return ["--no-browser", "--ServerApp.port_retries=0", *place, *as_root]
 

@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from dlmini import check, profile
+from dlmini.cli import app
 from dlmini.course import folder, progress
 from dlmini.course.lessons import Lesson
+from dlmini.course.updating import Update
 
 PROJECT = Path(__file__).parents[2]
 
@@ -17,20 +20,20 @@ PROJECT = Path(__file__).parents[2]
 @pytest.fixture
 def carried(tmp_path, monkeypatch):
     """What a wheel carries: two notebooks and an exercise."""
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
     source = tmp_path / "wheel"
     for name in ("notebooks/index.ipynb", "notebooks/00_a.ipynb", "exercises/00_a.py"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(f"new {name}")
     (source / "exercises" / "__pycache__").mkdir()
     (source / "exercises" / "__pycache__" / "00_a.pyc").write_text("")
-    monkeypatch.setattr(folder, "CARRIED", source)
     return source
 
 
 def test_the_course_is_copied_and_then_left_alone(carried, tmp_path):
     course = folder.opened(tmp_path, carried)
     assert course.root == tmp_path / "dlmini-course"
-    assert [path.as_posix() for path in course.new] == [
+    assert [path.as_posix() for path in course.update.new] == [
         "notebooks/00_a.ipynb",
         "notebooks/index.ipynb",
         "exercises/00_a.py",
@@ -38,8 +41,7 @@ def test_the_course_is_copied_and_then_left_alone(carried, tmp_path):
     (course.root / "exercises" / "00_a.py").write_text("mine")
     (course.root / "notebooks" / "00_a.ipynb").unlink()
     again = folder.opened(tmp_path, carried)
-    assert [path.name for path in again.new] == ["00_a.ipynb"]
-    assert len(again.kept) == 2
+    assert again.update == Update(new=[Path("notebooks/00_a.ipynb")])
     assert (course.root / "exercises" / "00_a.py").read_text() == "mine"
 
 
@@ -48,16 +50,28 @@ def test_inside_a_copy_no_second_one_is_made(carried, tmp_path):
     assert folder.opened(root, carried).root == root
 
 
-def test_a_clone_is_used_where_it_lies(tmp_path):
-    assert folder.opened(tmp_path) == (folder.clone(), [], [])
-    assert not list(tmp_path.iterdir())
+def test_a_clone_is_copied_too_so_that_it_stays_clean(tmp_path, monkeypatch):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    course = folder.opened(tmp_path)
+    assert course.root == tmp_path / "dlmini-course"
+    assert Path("exercises/04_allreduce.py") in course.update.new
+
+
+def test_a_folder_may_be_named(carried, tmp_path, monkeypatch):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path / "elsewhere" / "mine"))
+    assert folder.opened(tmp_path, carried).root == tmp_path / "elsewhere" / "mine"
+
+
+def test_who_writes_lessons_works_in_the_clone(monkeypatch):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    assert folder.opened(folder.clone()) == (folder.clone(), Update())
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_clone_that_one_may_not_write_to_is_copied(carried, tmp_path, monkeypatch):
-    monkeypatch.setattr(folder, "CARRIED", tmp_path / "nowhere")
+def test_a_clone_of_somebody_else_is_not_worked_in(carried):
     (carried / "notebooks").chmod(0o500)
-    assert folder.opened(tmp_path, carried).root == tmp_path / "dlmini-course"
+    with pytest.raises(PermissionError, match="a folder of your own"):
+        folder.opened(carried, carried)
 
 
 def test_an_installation_without_notebooks_says_so(tmp_path):
@@ -103,6 +117,23 @@ def test_check_shows_a_card_and_keeps_it(tmp_path, monkeypatch):
     assert json.loads((tmp_path / ".dlmini" / "progress.json").read_text()) == {"04.ring_allgather": "not done yet"}
     with pytest.raises(ValueError, match=r'check\("04.ring_allreduce"\)'):
         check("ring")
+
+
+def test_a_check_in_a_terminal_counts_as_one_in_a_notebook(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    (tmp_path / "exercises").mkdir()
+    shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", tmp_path / "exercises")
+    assert CliRunner().invoke(app, ["check", "00.shard"]).exit_code == 0
+    assert progress.said(tmp_path) == {"00.shard": "passed"}
+
+
+def test_a_check_of_files_elsewhere_is_nobodys_progress(tmp_path, monkeypatch):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    check("00.shard", folder=PROJECT)
+    shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", tmp_path)
+    assert check("00.shard")
+    assert os.listdir(tmp_path) == ["00_meet_the_lab.py"]
 
 
 def test_the_profile_decides_how_large_a_lesson_is(monkeypatch):

@@ -1,0 +1,91 @@
+"""Two people changed one file: the student, and who writes the course. What both did, together, or that it clashes.
+
+    merged(base, mine, theirs) -> (what comes of it, whether a place was changed by both)
+Between places that are the same in all three, who changed something is right. Where both did, and differently, mine is
+kept: a student's line is never lost. Texts are merged line by line, notebooks cell by cell; that a cell was run is no
+change. This is diff3 (Khanna, Kunal, Pierce: A formal investigation of diff3, 2007) on Python's difflib.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+
+def merged(base: list, mine: list, theirs: list, singly: bool = False) -> tuple[list, bool]:
+    """Of three lists; singly: in a stretch of as many items in all three, they are looked at one by one."""
+    found, clash, begin = [], False, (0, 0, 0)
+    for place in [*common(base, mine, theirs), (len(base), len(mine), len(theirs))]:
+        parts = [one[a:b] for one, a, b in zip((base, mine, theirs), begin, place, strict=True)]
+        for part in one_by_one(parts) if singly else [parts]:
+            chosen, both = settled(*part)
+            found, clash = found + chosen, clash or both
+        found += mine[place[1] : place[1] + 1]  # the same in all three; a student's cell has its outputs
+        begin = tuple(at + 1 for at in place)
+    return found, clash
+
+
+def common(base: list, mine: list, theirs: list) -> list[tuple[int, int, int]]:
+    """Where the three have the same item, in order."""
+    here, there = matches(base, mine), matches(base, theirs)
+    return [(at, here[at], there[at]) for at in here if at in there]
+
+
+def matches(base: list, other: list) -> dict[int, int]:
+    blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
+    return {a + i: b + i for a, b, size in blocks for i in range(size)}
+
+
+def one_by_one(parts: list[list]) -> list:
+    alike = len(set(map(len, parts))) == 1
+    return [[[item] for item in items] for items in zip(*parts, strict=True)] if alike else [parts]
+
+
+def settled(base: list, mine: list, theirs: list) -> tuple[list, bool]:
+    """One stretch: (what it becomes, whether both changed it)."""
+    if mine == base:
+        return theirs, False
+    return mine, theirs not in (base, mine)
+
+
+def merged_text(base: str, mine: str, theirs: str) -> tuple[str, bool]:
+    """Line by line; line ends are the student's."""
+    end = "\r\n" if "\r\n" in mine else "\n"
+    lines, clash = merged(*(text.splitlines() for text in (base, mine, theirs)))
+    return "".join(line + end for line in lines), clash
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell is its kind and its source; what it printed is not compared."""
+
+    kind: str
+    source: str
+    whole: dict = field(compare=False, repr=False)
+
+
+def cells(notebook: str) -> list[Cell]:
+    """Raises ValueError if it is no notebook."""
+    try:
+        found = json.loads(notebook)["cells"]
+        return [Cell(cell["cell_type"], "".join(cell["source"]), cell) for cell in found]
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"this is no notebook ({type(error).__name__})") from error
+
+
+def merged_notebook(base: str, mine: str, theirs: str) -> tuple[str, bool]:
+    """Cell by cell; raises ValueError if one of them is no notebook."""
+    found, clash = merged(*map(cells, (base, mine, theirs)), singly=True)
+    whole = json.loads(theirs) | {"cells": with_own_names([cell.whole for cell in found])}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n", clash
+
+
+def with_own_names(all_cells: list[dict]) -> list[dict]:
+    """A notebook's cells have different ids; one that repeats an id gets none, and Jupyter gives it another."""
+    seen = set()
+    for cell in all_cells:
+        if cell.get("id") in seen:
+            cell.pop("id")
+        seen.add(cell.get("id"))
+    return all_cells

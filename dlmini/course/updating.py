@@ -1,0 +1,141 @@
+"""A student's copy of the course, brought up to date without losing a line of theirs.
+
+What was handed out is kept in `.dlmini/handed_out`, so that it is known who changed what:
+
+    new          it was not there: copied
+    updated      the student had not changed it: replaced (a notebook that was merely run counts as unchanged)
+    merged       both changed it, in different places: merged (merging.py); the student's old file is kept
+    beside       both changed the same place: the student's stays, the new one is put beside it, `04_allreduce.new.py`
+    kept         it was there before the course was: left alone
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlmini.course.merging import cells, merged_notebook, merged_text
+from dlmini.course.work import private
+from dlmini.files import write_bytes
+
+PARTS = ("notebooks", "exercises")
+HANDED_OUT, BEFORE = "handed_out", "before_update"
+NOTEBOOK = ".ipynb"
+
+
+@dataclass
+class Update:
+    """Which files of the course became what, relative to the student's folder."""
+
+    new: list[Path] = field(default_factory=list)
+    updated: list[Path] = field(default_factory=list)
+    merged: list[Path] = field(default_factory=list)
+    beside: list[Path] = field(default_factory=list)
+    kept: list[Path] = field(default_factory=list)
+
+
+def update(source: Path, target: Path) -> Update:
+    """Bring `target` up to what `source` has; a file is replaced whole or not at all."""
+    done = Update()
+    for name in names(source):
+        what = bring(source / name, target / name, private(target) / HANDED_OUT / name, private(target) / BEFORE / name)
+        if what:
+            getattr(done, what).append(name)
+    return done
+
+
+def names(source: Path) -> list[Path]:
+    """The files of a course."""
+    found = (path for part in PARTS for path in sorted((source / part).rglob("*")))
+    return [path.relative_to(source) for path in found if is_carried(path)]
+
+
+def is_carried(path: Path) -> bool:
+    return path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+
+
+def bring(theirs: Path, mine: Path, base: Path, before: Path) -> str:
+    """One file; returns what became of it, nothing if nothing did."""
+    new = theirs.read_bytes()
+    old = base.read_bytes() if base.is_file() else None
+    if not mine.is_file():
+        place(mine, new)
+        what = "new"
+    elif old is None:
+        what = "" if same(mine.read_bytes(), new, mine.suffix) else "kept"
+        if what:
+            return what
+    elif old == new:
+        return ""
+    else:
+        what = both(mine, old, new, before)
+    place(base, new)  # last: who is interrupted before is brought up to date the next time
+    return what
+
+
+def both(mine: Path, old: bytes, new: bytes, before: Path) -> str:
+    """The course changed a file that the student has."""
+    own = mine.read_bytes()
+    merge = merged_notebook if mine.suffix == NOTEBOOK else merged_text
+    try:
+        text, clash = merge(*(data.decode() for data in (old, own, new)))
+    except ValueError:  # no notebook any more, or no text
+        clash = True
+    if clash:
+        place(mine.with_suffix(f".new{mine.suffix}"), new)
+        return "beside"
+    touched = not same(own, old, mine.suffix)
+    if touched:
+        place(before, own)
+    place(mine, text.encode())
+    return "merged" if touched else "updated"
+
+
+def same(one: bytes, other: bytes, suffix: str) -> bool:
+    """Whether a student's file says what another does, whatever its line ends and outputs."""
+    if one == other:
+        return True
+    try:
+        return read(one, suffix) == read(other, suffix)
+    except ValueError:
+        return False
+
+
+def read(data: bytes, suffix: str) -> list:
+    text = data.decode()
+    return cells(text) if suffix == NOTEBOOK else text.splitlines()
+
+
+def place(file: Path, data: bytes) -> None:
+    """There whole or not at all: what is interrupted must not look like the student's own work."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(file, data)
+
+
+def changes(target: Path) -> dict[Path, list[str]]:
+    """What the student changed since it was handed out: the lines of a diff, by file."""
+    base = target / ".dlmini" / HANDED_OUT
+    found = {}
+    for name in names(base) if base.is_dir() else ():
+        lines = [*difference(base / name, target / name)]
+        if lines:
+            found[name] = lines
+    return found
+
+
+def difference(old: Path, new: Path) -> list[str]:
+    """Lines with + and -; of notebooks only the sources of cells are looked at."""
+    if not new.is_file():
+        return ["(it was deleted; the next update brings it back)"]
+    try:
+        before, after = lines(old), lines(new)
+    except ValueError:
+        return ["(it is no longer a notebook that can be read)" if new.suffix == NOTEBOOK else "(it is no text)"]
+    return list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]
+
+
+def lines(file: Path) -> list[str]:
+    if file.suffix != NOTEBOOK:
+        return file.read_bytes().decode().splitlines()
+    return [line for cell in cells(file.read_bytes().decode()) for line in cell.source.splitlines()]

@@ -1,0 +1,160 @@
+"""A student's folder is brought up to date, and no line of theirs is lost, whatever both sides did."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlmini.course.merging import cells, merged, merged_notebook, merged_text
+from dlmini.course.updating import Update, changes, update
+
+FILE = Path("exercises/04_a.py")
+NOTE = Path("notebooks/04_a.ipynb")
+items = st.lists(st.sampled_from("abcde"), max_size=8)
+
+
+def notebook(*sources, run=False) -> str:
+    done = {"outputs": [{"name": "stdout", "text": "7"}], "execution_count": 3} if run else {"outputs": []}
+    made = [{"cell_type": "code", "id": f"c{i}", "source": s, **done} for i, s in enumerate(sources)]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+@pytest.fixture
+def handed(tmp_path):
+    """(the course, the student's folder): after the first copy."""
+    course, mine = tmp_path / "course", tmp_path / "mine"
+    for name in (FILE, NOTE):
+        (course / name).parent.mkdir(parents=True)
+    (course / FILE).write_text("a\nb\nc\nd\n")
+    (course / NOTE).write_text(notebook("x = 1", "y = 2", "z = 3"))
+    assert update(course, mine) == Update(new=[NOTE, FILE])
+    assert update(course, mine) == Update()
+    return course, mine
+
+
+@given(items, items)
+def test_who_changed_something_alone_is_right(base, other):
+    assert merged(base, other, base) == (other, False)
+    assert merged(base, base, other) == (other, False)
+    assert merged(base, other, other) == (other, False)
+
+
+@given(items, items, items)
+def test_no_item_of_mine_is_lost_that_the_other_did_not_take_out(base, mine, theirs):
+    found, clash = merged(base, mine, theirs)
+    for item in set(mine):
+        assert found.count(item) >= mine.count(item) - base.count(item)
+    if clash:
+        assert merged(base, mine, theirs)[0] is not None
+        assert mine != base
+        assert theirs != base
+
+
+def test_changes_in_different_places_come_together():
+    assert merged_text("a\nb\nc\n", "a!\nb\nc\n", "a\nb\nc!\nd\n") == ("a!\nb\nc!\nd\n", False)
+    assert merged_text("a\nb\n", "a\r\nmine\r\nb\r\n", "new\na\nb\n") == ("new\r\na\r\nmine\r\nb\r\n", False)
+
+
+def test_changes_in_one_place_clash_and_mine_stays():
+    assert merged_text("a\nb\nc\n", "a\nB\nc\n", "a\nbb\nc\n") == ("a\nB\nc\n", True)
+
+
+def test_cells_side_by_side_do_not_clash_and_outputs_stay():
+    text, clash = merged_notebook(
+        notebook("x", "y"), notebook("mine", "y", "my own", run=True), notebook("x", "new y", "more")
+    )
+    assert clash
+    text, clash = merged_notebook(notebook("x", "y"), notebook("mine", "y", run=True), notebook("x", "new y"))
+    assert not clash
+    assert [cell.source for cell in cells(text)] == ["mine", "new y"]
+    assert [bool(cell.whole["outputs"]) for cell in cells(text)] == [True, False]
+
+
+def test_ids_of_cells_stay_different():
+    text, _ = merged_notebook(notebook("x", "y"), notebook("x", "own", "y"), notebook("w", "x", "y"))
+    ids = [cell.whole["id"] for cell in cells(text) if "id" in cell.whole]
+    assert [cell.source for cell in cells(text)] == ["w", "x", "own", "y"]
+    assert len(set(ids)) == len(ids)
+
+
+def test_what_was_not_touched_is_replaced_even_if_it_was_run(handed):
+    course, mine = handed
+    (mine / NOTE).write_text(notebook("x = 1", "y = 2", "z = 3", run=True))
+    (course / NOTE).write_text(notebook("x = 1", "y = 20", "z = 3"))
+    (course / FILE).write_text("a\nb\nc\nd\ne\n")
+    assert update(course, mine) == Update(updated=[NOTE, FILE])
+    assert [cell.source for cell in cells((mine / NOTE).read_text())] == ["x = 1", "y = 20", "z = 3"]
+    assert (mine / FILE).read_text() == "a\nb\nc\nd\ne\n"
+
+
+def test_what_both_changed_is_merged_and_the_old_one_kept(handed):
+    course, mine = handed
+    (mine / FILE).write_text("a\nmy answer\nc\nd\n")
+    (course / FILE).write_text("a\nb\nc\nD\n")
+    assert update(course, mine) == Update(merged=[FILE])
+    assert (mine / FILE).read_text() == "a\nmy answer\nc\nD\n"
+    assert (mine / ".dlmini" / "before_update" / FILE).read_text() == "a\nmy answer\nc\nd\n"
+    assert update(course, mine) == Update()
+
+
+@pytest.mark.parametrize("spoilt", [b"a\nmy answer\nc\nd\n", b"\xff\xfe\x00", b"", b"a\nmine"])
+def test_where_both_changed_one_place_the_new_one_is_put_beside(handed, spoilt):
+    course, mine = handed
+    (mine / FILE).write_bytes(spoilt)
+    (course / FILE).write_text("A\nB\nC\nD\n")
+    assert update(course, mine) == Update(beside=[FILE])
+    assert (mine / FILE).read_bytes() == spoilt
+    assert (mine / "exercises" / "04_a.new.py").read_text() == "A\nB\nC\nD\n"
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"{}", b"[1]", b'{"cells": 3}', b"[" * 20000, b"\xff"])
+def test_a_notebook_that_is_none_stays_as_it_is(handed, spoilt):
+    course, mine = handed
+    (mine / NOTE).write_bytes(spoilt)
+    (course / NOTE).write_text(notebook("new"))
+    assert update(course, mine) == Update(beside=[NOTE])
+    assert (mine / NOTE).read_bytes() == spoilt
+    assert (mine / "notebooks" / "04_a.new.ipynb").is_file()
+    assert list(changes(mine)) == [NOTE]
+
+
+def test_files_that_were_there_before_the_course_are_left_alone(handed, tmp_path):
+    course, _ = handed
+    old = tmp_path / "old"
+    (old / FILE).parent.mkdir(parents=True)
+    (old / FILE).write_text("from an older copy\n")
+    assert update(course, old) == Update(new=[NOTE], kept=[FILE])
+    assert (old / FILE).read_text() == "from an older copy\n"
+
+
+def test_a_deleted_file_comes_back(handed):
+    course, mine = handed
+    (mine / FILE).unlink()
+    assert changes(mine)[FILE] == ["(it was deleted; the next update brings it back)"]
+    assert update(course, mine) == Update(new=[FILE])
+
+
+def test_changes_are_shown_and_running_is_none(handed):
+    _, mine = handed
+    (mine / NOTE).write_text(notebook("x = 1", "y = 2", "z = 3", run=True))
+    assert changes(mine) == {}
+    (mine / FILE).write_text("a\nmy answer\nc\nd\n")
+    assert changes(mine) == {FILE: ["@@ -1,3 +1,3 @@", " a", "-b", "+my answer", " c"]}
+
+
+def test_an_update_that_is_interrupted_is_done_the_next_time(handed, monkeypatch):
+    course, mine = handed
+    (course / FILE).write_text("a\nb\nc\nD\n")
+    from dlmini.course import updating
+
+    def full(file, data):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(updating, "write_bytes", full)
+        with pytest.raises(OSError, match="no space"):
+            update(course, mine)
+    assert (mine / FILE).read_text() == "a\nb\nc\nd\n"
+    assert update(course, mine) == Update(updated=[FILE])
