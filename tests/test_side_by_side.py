@@ -7,6 +7,7 @@ import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -210,12 +211,19 @@ def test_workers_are_born_without_a_change_that_another_thread_could_see(method,
     subprocess.run([sys.executable, str(script), method], check=True, timeout=120)
 
 
-def test_others_who_start_processes_still_hand_over_their_main():
+def test_others_who_start_processes_still_hand_over_their_main(monkeypatch, tmp_path):
+    """A script's: this process may itself have been started with `-c`, as those of pytest-xdist are, and have none."""
     from multiprocess import spawn
 
+    script = ModuleType("__main__")
+    script.__file__ = str(tmp_path / "script.py")
+    monkeypatch.setitem(sys.modules, "__main__", script)
+
+    def handed_over(name):
+        return spawn.get_preparation_data(name).get("init_main_from_path")
+
     with start.starting():
-        assert not any(key.startswith("init_main") for key in spawn.get_preparation_data("a"))
+        assert handed_over("a") is None
         with ThreadPoolExecutor(1) as other:
-            theirs = other.submit(spawn.get_preparation_data, "b").result(10)
-    assert any(key.startswith("init_main") for key in theirs)
-    assert any(key.startswith("init_main") for key in spawn.get_preparation_data("c"))
+            assert other.submit(handed_over, "b").result() == script.__file__
+    assert handed_over("c") == script.__file__
