@@ -39,3 +39,14 @@ class RankFailed(CommError):
     def __init__(self, text: str, rank: int = -1, died: bool = False):
         super().__init__(text)
         self.rank, self.died = rank, died
+
+
+class Cancelled(BaseException):
+    """Inside a rank: its run was given up. Not an Exception: a program that catches those must not go on.
+
+    `what` the rank was doing, and `on` whom it waited.
+    """
+
+    def __init__(self, what: str = "", on: tuple[int, ...] = ()):
+        super().__init__(what)
+        self.what, self.on = what, on

@@ -41,7 +41,7 @@ def test_what_had_come_is_taken_then_the_dead_is_named(room):
             while not comm.poll(1):
                 pass
             first = comm.recv(1)
-            while len(comm._letters.boxes.get((1, 0), ())) < 2:
+            while len(comm._inbox.boxes.get((1, 0), ())) < 2:
                 comm.poll(1)
             comm.send(1, "die")
             heard = [float(first[-1])]

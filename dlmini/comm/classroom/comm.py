@@ -13,16 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dlmini.comm.base import Comm
 from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, REDUCE_SCATTER, name_of
 from dlmini.comm.classroom.letters import TICK, Letters
 from dlmini.comm.classroom.mesh import Mesh
 from dlmini.comm.collectives import Pending, plan_of
 from dlmini.comm.control import Orders, length
-from dlmini.comm.errors import DeadRank, Unserved
+from dlmini.comm.errors import Cancelled
+from dlmini.comm.mailboxes import MailboxComm, weight_of
 from dlmini.comm.mpi.clock import offset_to_rank_0
-from dlmini.comm.processes.messages.receiving import Cancelled
-from dlmini.comm.real_transports import chunk_weights, deserted, sent_by
+from dlmini.comm.real_transports import chunk_weights, sent_by
 from dlmini.comm.schedules import Plan, cut, ring
 from dlmini.comm.schedules.play import fitting
 from dlmini.events import Event
@@ -49,7 +48,7 @@ class News:
         self.cancelled, self.deaths, self.orders = False, [], Orders(size, np.zeros(length(size)))
 
 
-class RoomComm(Comm):
+class RoomComm(MailboxComm):
     """A rank of a run. tell: takes events away; note: tells the notebook that this rank has waited for a while."""
 
     letters, direct = Letters, True  # a rank that obeys a control has others, and goes no short ways (controlled.py)
@@ -57,7 +56,7 @@ class RoomComm(Comm):
     def __init__(self, mesh: Mesh, news: News, tell: Callable[[Event], None], note: Callable[[Waiting], None]):
         super().__init__(mesh.rank, mesh.size)
         self._mesh, self._news, self._tell, self._note = mesh, news, tell, note
-        self._letters, self._told, self._noted = self.letters(mesh), set(), None
+        self._inbox, self._noted = self.letters(mesh), None
         self._zero, pings = 0.0, Pings(self)
         self._zero = offset_to_rank_0(pings, time.perf_counter)
         self._zero -= pings.of_rank_0(self.now())
@@ -67,23 +66,22 @@ class RoomComm(Comm):
 
     def gone(self) -> frozenset[int]:
         self._look()
-        return frozenset(self._letters.lost)
+        return frozenset(self._inbox.lost)
 
     def close(self) -> dict[tuple[int, int], int]:
         """Leave when all have finished; how many messages lie unread, by source and channel."""
         self._finish_posted()
-        others = tuple(rank for rank in range(self.size) if rank != self.rank)
-        return self._letters.finish(lambda: self._wait("has finished", others))
+        return self._inbox.finish(lambda: self._wait_for_news("has finished", self._others()))
 
     # ---- messages ----
 
     def _post(self, dest: int, channel: int, message) -> int:
         if self._news.cancelled:
             raise Cancelled(f"sends to rank {dest} ({name_of(channel)})")
-        return self._letters.post(channel, message, self.now(), dest)
+        return self._inbox.post(channel, message, self.now(), dest)
 
     def _take(self, source: int, channel: int) -> tuple[object, float]:
-        letter = self._letters.take(self._arrived(source, channel), channel)
+        letter = self._await(source, channel)
         return letter.message(), letter.sent
 
     def _take_any(self, channel: int) -> tuple[int, object, float]:
@@ -93,49 +91,10 @@ class RoomComm(Comm):
 
     def _ready(self, source: int, channel: int) -> bool:
         self._look()
-        if self._letters.found(source, channel) is None:
+        if self._inbox.found(source, channel) is None:
             time.sleep(0)  # after a look in vain: let others run
             return False
         return True
-
-    def _due(self, source: int, channel: int) -> bool:
-        return self._poll(source, channel) or not self._letters.expects(source)
-
-    def _work_until(self, source: int, channel: int) -> None:
-        """As inherited, asleep while there is nothing to do."""
-        while self._unfinished and not self._due(source, channel):
-            self._work_on_posted()
-            if self._unfinished and not self._due(source, channel):
-                self._wait(*self._said(source, channel))
-
-    def _arrived(self, source: int, channel: int) -> int:
-        """Wait until a letter is here: whose."""
-        letters = self._letters
-        if (found := letters.found(source, channel)) is not None:
-            return found
-        what, on = self._said(source, channel)
-        while (found := letters.found(source, channel)) is None:
-            if source == ANY:
-                self._tell_of_deaths(channel)
-            if letters.expects(source):
-                self._wait(what, on)
-            elif letters.found(source, channel) is None:
-                dead = source in letters.lost
-                raise (DeadRank if dead else Unserved)(deserted(self.rank, source, channel, dead))
-        return found
-
-    def _said(self, source: int, channel: int) -> tuple[str, tuple[int, ...]]:
-        if source == ANY:
-            return f"receives from anybody ({name_of(channel)})", tuple(r for r in range(self.size) if r != self.rank)
-        return f"receives from rank {source} ({name_of(channel)})", (source,)
-
-    def _tell_of_deaths(self, channel: int) -> None:
-        """DeadRank, once for each death; all that the dead one sent has been taken by now."""
-        lost = self._letters.lost - self._told
-        self._told |= lost
-        if lost:
-            names = " and ".join(f"rank {rank} has died" for rank in sorted(lost))
-            raise DeadRank(f"rank {self.rank} waits for {name_of(channel)} from anybody, and {names}")
 
     # ---- waiting ----
 
@@ -143,13 +102,16 @@ class RoomComm(Comm):
         """Take in what is here, letters and news; was there anything?"""
         if self._news.cancelled:
             raise Cancelled
-        found = self._letters.read()
+        found = self._inbox.read()
         while self._news.deaths:
-            self._letters.lose(self._news.deaths.pop(0))
+            self._inbox.lose(self._news.deaths.pop(0))
             found = True
         return found
 
-    def _wait(self, what: str, on: tuple[int, ...]) -> None:
+    def _wait(self, source: int, channel: int) -> None:
+        self._wait_for_news(*self._receiving(source, channel))
+
+    def _wait_for_news(self, what: str, on: tuple[int, ...]) -> None:
         """For news of any kind. Who waits for longer says so, that all of them can be seen to wait for each other."""
         try:
             if self._look():
@@ -165,12 +127,12 @@ class RoomComm(Comm):
             raise Cancelled(what, on) from None
 
     def _look_around(self, what: str, on: tuple[int, ...]) -> None:
-        broken = [rank for rank in self._mesh.broken() if rank not in self._letters.ended]
+        broken = [rank for rank in self._mesh.broken() if rank not in self._inbox.ended]
         self._say_waiting(what, on, broken)
 
     def _say_waiting(self, what: str, on: tuple[int, ...], broken: Sequence[int] = ()) -> None:
         """If that is news to the notebook."""
-        letters, cut = self._letters, int(self._news.orders.waits[self.rank])
+        letters, cut = self._inbox, int(self._news.orders.waits[self.rank])
         now = Waiting(what, on, tuple(letters.sent), tuple(letters.received), len(letters.lost), cut)
         if broken or now != self._noted:
             self._noted = now
@@ -209,8 +171,8 @@ class RoomComm(Comm):
         weights, found = [0] * self.size, [message] * self.size
         weights[self.rank] = self._spread(message, ALLGATHER)
         for other in self._onward(-1):
-            letter = self._letters.take(self._arrived(other, ALLGATHER), ALLGATHER)
-            found[other], weights[other], last = letter.message(), letter.weight, max(last, letter.sent)
+            letter = self._await(other, ALLGATHER)
+            found[other], weights[other], last = letter.message(), weight_of(letter), max(last, letter.sent)
         self._book_native(ALLGATHER, plan, tuple(np.array(weights)[plan.owner].tolist()), called, last)
         return found
 
@@ -225,7 +187,7 @@ class RoomComm(Comm):
         """To everybody; its weight."""
         if self._news.cancelled:
             raise Cancelled(f"sends to all ({name_of(channel)})")
-        return self._letters.post(channel, message, self.now(), *self._onward())
+        return self._inbox.post(channel, message, self.now(), *self._onward())
 
     def _summed(self, channel: int, chunk_of: Callable) -> tuple[np.ndarray, float, float]:
         """My chunk's sum, added as the ring does, from the rank behind me once around to me; when the last one had

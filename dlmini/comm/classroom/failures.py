@@ -6,16 +6,14 @@ from typing import NamedTuple
 
 from dlmini.comm.errors import CommError, RankFailed
 from dlmini.comm.processes.workers.failures import (
-    NOTHING_LEFT,
+    complete,
     deadlock,
     ended,
     quoted,
     raised,
     too_late,
-    without,
 )
 from dlmini.comm.processes.workers.protocol import Died, Exited, Raised, Returned, Silent, Stopped
-from dlmini.comm.real_transports import unreceived
 
 
 class Left(NamedTuple):
@@ -51,11 +49,7 @@ def judged(job, late: bool) -> list[Returned]:
         if late:
             raise too_late(known | missing(job), job.timeout)
         raise CommError("the run was given up")
-    found = [answers[rank] if rank not in job.lost else NOTHING_LEFT for rank in range(job.size)]
-    found = [answer._replace(unread=without(answer.unread, job.lost)) for answer in found]
-    if any(answer.unread for answer in found):
-        raise unreceived(answer.unread for answer in found)
-    return found
+    return complete(answers, job.lost)
 
 
 def failure(job, rank: int, answer) -> BaseException | None:

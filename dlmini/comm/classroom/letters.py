@@ -7,7 +7,6 @@ frames      envelope; then payload and header, cut      a long one: the receiver
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from dlmini.comm import arrays, wire
 from dlmini.comm.channels import ANY
 from dlmini.comm.classroom.mesh import PART, Mesh
+from dlmini.comm.mailboxes import Mailboxes
 from dlmini.comm.wire import ENVELOPE, Envelope
 
 FINISHED = -(2**31)  # a channel that neither programs nor collectives use: the last letter of every rank
@@ -24,6 +24,8 @@ DRAIN = 0.5  # seconds for what a dead rank sent and is still on its way
 
 
 class Letter(NamedTuple):
+    source: int
+    channel: int
     sent: float
     header: bytes
     payload: object
@@ -33,19 +35,12 @@ class Letter(NamedTuple):
             return np.ndarray(*plain, self.payload)
         return wire.unpack(self.header, self.payload)
 
-    @property
-    def weight(self) -> int:
-        """What the sender has booked: the payload's length; but ghosts weigh more than they carry."""
-        if self.header[:1] in (b"h", b"C"):
-            return wire.pack(self.message()).nbytes
-        return len(self.payload)
-
 
 class Coming:
     """A long letter, of which a part is here."""
 
-    def __init__(self, envelope: Envelope):
-        self.envelope, self.at = envelope, 0
+    def __init__(self, source: int, envelope: Envelope):
+        self.source, self.envelope, self.at = source, envelope, 0
         self.data = memoryview(np.empty(envelope.payload + envelope.header, np.uint8))
 
     def add(self, part) -> bool:
@@ -56,20 +51,17 @@ class Coming:
         return end == len(self.data)
 
     def letter(self) -> Letter:
-        length = self.envelope.payload
-        return Letter(self.envelope.sent, bytes(self.data[length:]), self.data[:length])
+        channel, sent, _, length, *_ = self.envelope
+        return Letter(self.source, channel, sent, bytes(self.data[length:]), self.data[:length])
 
 
-class Letters:
-    """What one rank has sent and received. `boxes[source, channel]` holds what has come, numbered (number, letter)."""
+class Letters(Mailboxes):
+    """What one rank has sent and received; of the latter, what is not taken yet."""
 
     def __init__(self, mesh: Mesh):
-        self.mesh, self.rank, self.size = mesh, mesh.rank, mesh.size
-        self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
+        super().__init__(mesh.rank, mesh.size)
+        self.mesh, self.sent, self.received = mesh, [0] * self.size, [0] * self.size
         self.coming: dict[int, Coming] = {}
-        self.came, self.sent, self.received = 0, [0] * self.size, [0] * self.size
-        self.ended: set[int] = set()  # nothing more comes from these: they have finished, or died
-        self.lost: set[int] = set()  # these have died
 
     # ---- sending ----
 
@@ -84,7 +76,7 @@ class Letters:
             length = sum(map(len, buffers))
         for dest in dests:
             if dest == self.rank:
-                self.file(dest, channel, Letter(now, header, bytearray().join(buffers)))
+                self.file(Letter(dest, channel, now, header, bytearray().join(buffers)))
             elif dest not in self.lost:
                 self.sent[dest] += 1
                 self._send(dest, Envelope(channel, now, len(header), length).to_bytes(), buffers, header, length)
@@ -117,47 +109,20 @@ class Letters:
             envelope = Envelope.from_bytes(frame)
             if len(frame) > ENVELOPE:
                 end = ENVELOPE + envelope.payload
-                self._come(source, envelope, Letter(envelope.sent, bytes(frame[end:]), bytearray(frame[ENVELOPE:end])))
+                header, payload = bytes(frame[end:]), bytearray(frame[ENVELOPE:end])
+                self._come(Letter(source, envelope.channel, envelope.sent, header, payload))
             else:
-                self.coming[source] = Coming(envelope)
+                self.coming[source] = Coming(source, envelope)
         elif coming.add(frame):
             del self.coming[source]
-            self._come(source, coming.envelope, coming.letter())
+            self._come(coming.letter())
 
-    def _come(self, source: int, envelope: Envelope, letter: Letter) -> None:
-        self.received[source] += 1
-        if envelope.channel == FINISHED:
-            self.ended.add(source)
+    def _come(self, letter: Letter) -> None:
+        self.received[letter.source] += 1
+        if letter.channel == FINISHED:
+            self.ended.add(letter.source)
         else:
-            self.come(source, envelope.channel, letter)
-
-    def come(self, source: int, channel: int, letter: Letter) -> None:
-        """A letter is here. (Beyond a cut link it is kept for a while: controlled.py.)"""
-        self.file(source, channel, letter)
-
-    def file(self, source: int, channel: int, letter: Letter) -> None:
-        self.came += 1
-        self.boxes[source, channel].append((self.came, letter))
-
-    def found(self, source: int, channel: int) -> int | None:
-        """Whose letter of this channel came first, among those of `source` (or ANY)."""
-        if source != ANY:
-            return source if (source, channel) in self.boxes else None
-        orders = [(self.boxes[s, channel][0][0], s) for s in range(self.size) if (s, channel) in self.boxes]
-        return min(orders)[1] if orders else None
-
-    def take(self, source: int, channel: int) -> Letter:
-        box = self.boxes[source, channel]
-        _, letter = box.popleft()
-        if not box:
-            del self.boxes[source, channel]
-        return letter
-
-    def expects(self, source: int) -> bool:
-        """May more come from there (or from ANY)?"""
-        if source == ANY:
-            return len(self.ended) < self.size - 1
-        return source != self.rank and source not in self.ended
+            self.come(letter)
 
     # ---- deaths and the end ----
 
@@ -179,6 +144,3 @@ class Letters:
         while self.expects(ANY):
             wait()
         return self.unread()
-
-    def unread(self) -> dict[tuple[int, int], int]:
-        return {key: len(box) for key, box in self.boxes.items()}

@@ -10,7 +10,6 @@ import contextlib
 import pickle
 import queue
 import threading
-from collections.abc import Callable
 
 import cloudpickle
 import numpy as np
@@ -20,10 +19,10 @@ from dlmini.comm.classroom.controlled import ObedientComm, take_over
 from dlmini.comm.classroom.mesh import Mesh, Unreached
 from dlmini.comm.classroom.protocol import Kind, Order, Peer, packed, unpacked, without_program
 from dlmini.comm.classroom.sockets import HEAD, Bell
-from dlmini.comm.processes.messages.receiving import Cancelled
+from dlmini.comm.errors import Cancelled
 from dlmini.comm.processes.workers.event_sender import EventSender
 from dlmini.comm.processes.workers.protocol import Exited, Raised, Returned, Said, Stopped
-from dlmini.comm.processes.workers.worker import Voice, dumped, portable, told, whereabouts
+from dlmini.comm.processes.workers.worker import Voice, dumped, outcome_of
 from dlmini.comm.processes.workers.worker_exit import die_with_parent, leave_last_words
 from dlmini.events import as_row
 
@@ -100,7 +99,7 @@ class Rank:
 
         out, err = voice("stdout"), voice("stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            found = self.judged(lambda: self.work(order, program, chat))
+            found = outcome_of(lambda: self.work(order, program, chat), __file__)
         for stream in (out, err):
             stream.flush()
         chat.end()
@@ -110,16 +109,6 @@ class Rank:
         data = pickle.dumps(said)
         self.unheard.take(len(data))
         self.say(Kind.SAID, data)
-
-    def judged(self, work: Callable[[], Returned]) -> Returned | Raised | Exited | Stopped:
-        try:
-            return work()
-        except Cancelled as stop:
-            return Stopped(stop.what, stop.on, whereabouts(stop))
-        except SystemExit as leave:
-            return Exited(repr(leave.code), told(leave, __file__))
-        except BaseException as error:
-            return Raised(portable(error), f"{type(error).__name__}: {error}", told(error, __file__))
 
     def work(self, order: Order, program: memoryview, chat: EventSender) -> Returned:
         mesh = Mesh(order.rank, order.size, order.encrypt, self.port, self.bell)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import queue
-import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from multiprocess import connection
-
 from dlmini.comm.classroom.sockets import HEAD
-from dlmini.comm.processes.workers.start import starting
+from dlmini.comm.processes.workers.start import start_process
+from dlmini.comm.processes.workers.worker_exit import ask_last_words, last_words
 from dlmini.worker_start import serve_in_room
 
-WORDS = 0.2  # seconds for a fault handler to write where its process is
 ENDED = 0  # in place of a kind: the process is gone
 
 
@@ -24,14 +20,7 @@ class RankProcess:
 
     def __init__(self, port: int, home: str, heard: queue.SimpleQueue, ring: Callable[[], None]):
         self.heard, self.ring = heard, ring
-        with starting() as context:
-            self.pipe, theirs = context.Pipe()
-            self.words, last_words = context.Pipe(duplex=False) if os.name == "posix" else (None, None)
-            args = (theirs, last_words, port, home)
-            self.process = context.Process(target=serve_in_room, args=args, daemon=True)
-            self.process.start()
-        for end in filter(None, (theirs, last_words)):
-            end.close()
+        self.pipe, self.words, self.process = start_process(serve_in_room, port, home)
         self.thread = threading.Thread(target=self._hear, daemon=True)
         self.thread.start()
 
@@ -58,18 +47,11 @@ class RankProcess:
 
     def ask_where(self) -> str:
         """What its fault handler says of where it is."""
-        if self.words is not None:
-            with suppress(ProcessLookupError):
-                os.kill(self.process.pid, signal.SIGUSR1)
+        ask_last_words(self.words, self.process.pid)
         return self.last_words()
 
     def last_words(self) -> str:
-        found = b""
-        while self.words is not None and connection.wait([self.words], WORDS / 10 if found else WORDS):
-            if not (more := os.read(self.words.fileno(), 2**16)):
-                break
-            found += more
-        return found.decode(errors="replace")
+        return last_words(self.words)
 
     def end(self) -> None:
         """Only the thread asks for its exit code: the fork server tells it once."""

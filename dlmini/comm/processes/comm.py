@@ -14,26 +14,26 @@ import numpy as np
 from numpy import empty, ndarray
 
 from dlmini.comm import wire
-from dlmini.comm.base import Comm
-from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAMES, REDUCE_SCATTER, name_of
+from dlmini.comm.channels import ALLGATHER, ALLREDUCE, ANY, BARRIER, BCAST, NAMES, REDUCE_SCATTER
 from dlmini.comm.collectives import Pending, plan_of
-from dlmini.comm.errors import DeadRank, Unserved
+from dlmini.comm.errors import Cancelled
 from dlmini.comm.ghost import Ghost
+from dlmini.comm.mailboxes import MailboxComm, weight_of
 from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.layout import ALL
-from dlmini.comm.processes.messages.receiving import Cancelled, Inbox, Letter, weight_of
+from dlmini.comm.processes.messages.receiving import Inbox, Letter
 from dlmini.comm.processes.messages.ring_buffer import BYTE
 from dlmini.comm.processes.messages.slow_network import Links, SlowInbox
 from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.comm.processes.sums import FLOAT32, LARGE, Sums, kernels
 from dlmini.comm.processes.wait_settings import wait_settings
-from dlmini.comm.real_transports import chunk_weights, deserted, sent_by, tree_from
+from dlmini.comm.real_transports import chunk_weights, sent_by, tree_from
 from dlmini.comm.schedules import native, ring
 
 USUAL, NUMBER = LARGE // FLOAT32.itemsize, FLOAT32.num
 
 
-class SharedComm(Comm):
+class SharedComm(MailboxComm):
     """Rank `rank` of a run. `epoch`: when the clock showed zero; `cores`: how many there are for all ranks together."""
 
     inbox, slow_inbox = Inbox, SlowInbox  # a rank that obeys a control has others (controlled.py)
@@ -48,7 +48,6 @@ class SharedComm(Comm):
         self._short = type(self._inbox) is Inbox  # may vectors take the shortest way?
         self._direct = self.size > 1 and network is None  # may messages and sums take the way through shared memory?
         self._lines: dict[int, tuple[list[int], int, int]] = {}  # what a sum books, by the length of the vector
-        self._told: set[int] = set()  # of whose death a receive from anybody has told
 
     def now(self) -> float:
         return perf_counter() - self._epoch
@@ -114,46 +113,6 @@ class SharedComm(Comm):
             return False
         return True
 
-    def _due(self, source: int, channel: int) -> bool:
-        return self._poll(source, channel) or not self._inbox.expects(source)
-
-    def _work_until(self, source: int, channel: int) -> None:
-        """As inherited, asleep while there is nothing to do."""
-        while self._unfinished and not self._due(source, channel):
-            self._work_on_posted()
-            if self._unfinished and not self._due(source, channel):
-                self._wait(source, channel)
-
-    def _await(self, source: int, channel: int) -> Letter:
-        return self._inbox.take(self._arrived(source, channel), channel)
-
-    def _arrived(self, source: int, channel: int) -> int:
-        """Wait until a letter is here: whose."""
-        inbox = self._inbox
-        while (found := inbox.found(source, channel)) is None:
-            if source == ANY and self._tell_of_deaths(channel):
-                continue
-            if inbox.expects(source):
-                self._wait(source, channel)
-            elif inbox.found(source, channel) is None:
-                dead = source in inbox.lost
-                raise (DeadRank if dead else Unserved)(deserted(self.rank, source, channel, dead))
-        return found
-
-    def _tell_of_deaths(self, channel: int) -> bool:
-        """DeadRank, once for each death, when all that the dead one sent has been taken. Is there a letter now?
-
-        Whoever asks what is still expected reads everything that is here: to wait then would be to wait beside it.
-        """
-        untold = self._inbox.lost - self._told
-        lost = {rank for rank in untold if not self._inbox.expects(rank)}
-        if untold and self._inbox.found(ANY, channel) is not None:
-            return True
-        self._told |= lost
-        if lost:
-            raise DeadRank(f"rank {self.rank} waits for {name_of(channel)} from anybody, and {died(lost)}")
-        return False
-
     def _wait(self, source: int, channel: int) -> None:
         self._next(source, channel, lambda *_: self._inbox.wait())
 
@@ -162,8 +121,7 @@ class SharedComm(Comm):
         try:
             return wait(source, channel)
         except Cancelled:
-            on, who = (tuple(self._inbox.others), "anybody") if source == ANY else ((source,), f"rank {source}")
-            raise Cancelled(f"receives from {who} ({name_of(channel)})", on) from None
+            raise Cancelled(*self._receiving(source, channel)) from None
 
     # ---- natives ----
 
@@ -265,7 +223,3 @@ def body_of(frame: wire.Frame) -> list[np.ndarray]:
     if frame.nbytes <= layout.INLINE:
         return [np.frombuffer(b"".join((frame.header, *frame.buffers)), BYTE)]
     return [np.frombuffer(part, BYTE) for part in (frame.header, *frame.buffers)]
-
-
-def died(ranks: set[int]) -> str:
-    return " and ".join(f"rank {rank}" for rank in sorted(ranks)) + (" has" if len(ranks) == 1 else " have") + " died"

@@ -6,39 +6,22 @@ kernels/waiting.py, so that nobody takes held ranks for a deadlock.
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict, deque
-from collections.abc import Callable
-from itertools import chain
-
-from dlmini.comm.channels import ANY
 from dlmini.comm.collectives import plan_of
 from dlmini.comm.control import Orders
+from dlmini.comm.obeying import NAP, CutLinks, Obeying
 from dlmini.comm.processes.comm import SharedComm
 from dlmini.comm.processes.kernels import layout
-from dlmini.comm.processes.messages.receiving import Cancelled, Inbox, Letter
+from dlmini.comm.processes.messages.receiving import Inbox
 from dlmini.comm.processes.messages.slow_network import SlowInbox
 from dlmini.comm.schedules import native, ring
-from dlmini.events import Event, Round
-
-NAP = 0.005  # seconds between two looks of a rank that is held
 
 
-class CutInbox(Inbox):
-    """A post inbox that keeps letters from beyond a cut link, in their order, until it is healed."""
+class CutInbox(CutLinks, Inbox):
+    """A post inbox with links that may be cut."""
 
     def __init__(self, *args):
         *_, area, _, _ = args
-        self.orders = Orders(area.size, area.control)
-        self.kept: dict[int, deque[Letter]] = defaultdict(deque)  # by source
-        super().__init__(*args)
-
-    def come(self, letter: Letter) -> None:
-        if self.kept[letter.source] or self.orders.blocks(letter.source, self.rank):
-            self.kept[letter.source].append(letter)
-            self._tell_held()
-        else:
-            super().come(letter)
+        super().__init__(Orders(area.size, area.control), *args)
 
     def wait(self, limit: float | None = None) -> None:
         if not self._release():
@@ -49,32 +32,8 @@ class CutInbox(Inbox):
         super().read_all()
         self._release()
 
-    def expects(self, source: int) -> bool:
-        """What a dead rank sent over a cut link is lost: nobody waits for that."""
-        if super().expects(source):  # first: it may read letters that are then kept
-            return True
-        kept = {sender for sender, letters in self.kept.items() if letters} - self.lost
-        return bool(kept) if source == ANY else source in kept
-
-    def close(self) -> dict[tuple[int, int], int]:
-        unread = defaultdict(int, super().close())
-        for letter in chain(*self.kept.values()):
-            unread[letter.source, letter.envelope.channel] += 1
-        return dict(unread)
-
-    def _release(self) -> bool:
-        """Let in what may come. Was there anything?"""
-        healed = [source for source, letters in self.kept.items() if letters and not self._blocked(source)]
-        for source in healed:
-            letters, self.kept[source] = self.kept[source], deque()
-            for letter in letters:
-                super().come(letter)
-        if healed:
-            self._tell_held()
-        return bool(healed)
-
-    def _blocked(self, source: int) -> bool:
-        return self.orders.blocks(source, self.rank)
+    def _count_kept(self, source: int, more: int) -> None:
+        self._tell_held()
 
     def _tell_held(self) -> None:
         under_way = len(getattr(self, "coming", ())) + len(getattr(self, "held", ()))
@@ -85,7 +44,7 @@ class CutSlowInbox(CutInbox, SlowInbox):
     """The same where letters are under way for a while."""
 
 
-class ControlledComm(SharedComm):
+class ControlledComm(Obeying, SharedComm):
     """Rank `rank` of a run that somebody controls."""
 
     inbox, slow_inbox = CutInbox, CutSlowInbox
@@ -94,19 +53,8 @@ class ControlledComm(SharedComm):
         super().__init__(*args)
         self._orders = self._inbox.orders
 
-    def emit(self, event: Event) -> None:
-        super().emit(event)
-        if isinstance(event, Round):
-            self._orders.done[self.rank] = event.t + 1
-            self._wait_while(lambda: self._orders.holds(self.rank), "is held by the pause button")
-
-    def _charge(self, label: str, flops: float, share: float = 1.0) -> None:
-        """The rest of what slowed work takes."""
-        factor = self._orders.factor[self.rank]
-        if factor > 1:
-            end = self.now() + (factor - 1) * (self.now() - self._work[1])
-            self._wait_while(lambda: self.now() < end, "works slowly", lambda: end - self.now())
-            self._pause_work(self.now(), self.now())  # what comes after is slowed by itself
+    def _given_up(self) -> bool:
+        return self._inbox.look(layout.ABORT) == self._inbox.run
 
     def _wait(self, source: int, channel: int) -> None:
         """As inherited; but who waits for somebody beyond a cut link says so."""
@@ -141,10 +89,3 @@ class ControlledComm(SharedComm):
             )
             self._orders.waits[self.rank] = 0
             self._book_time(called, called, self.now())
-
-    def _wait_while(self, held: Callable[[], bool], why: str, rest: Callable[[], float] = lambda: NAP) -> None:
-        inbox = self._inbox
-        while held():
-            if inbox.look(layout.ABORT) == inbox.run:
-                raise Cancelled(why)
-            time.sleep(max(0.0, min(NAP, rest())))

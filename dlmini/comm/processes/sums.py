@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from dlmini import jit
-from dlmini.comm.errors import DeadRank, Unserved
+from dlmini.comm.errors import Cancelled, DeadRank, Unserved
 from dlmini.comm.processes.kernels import layout
-from dlmini.comm.processes.messages.receiving import Cancelled
 from dlmini.comm.processes.plain import messages as letters
 from dlmini.comm.processes.plain import waiting_and_sums as plain
 from dlmini.comm.processes.shared_area import SharedArea

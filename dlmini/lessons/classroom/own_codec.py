@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 
 from dlmini.compression import Int8, PerLayer
-from dlmini.compression.compressor import Compressor
 from dlmini.compression.packets import Joined, Quantized
 from dlmini.lessons.classroom.room import form
+from dlmini.lessons.own_compressor import OwnCompressor
 from dlmini.lessons.student_code import own
 from dlmini.recipe import Recipe
 from dlmini.run import train
@@ -46,41 +45,22 @@ def fix_the_mean(packets: list[tuple[Arrays, list[float]]]) -> Arrays:
 
 
 @dataclass(frozen=True, repr=False)
-class Written(Compressor):
-    """Packets by a function of one's own. It keeps what it left unsaid by itself."""
+class Written(OwnCompressor):
+    """Packets by a function of one's own."""
 
-    remembers: ClassVar[bool] = True
     decide: Callable = int8
     shapes: tuple[tuple[int, ...], ...] = ()
 
     def fit(self, shapes):
         return replace(self, shapes=tuple(shapes))
 
-    def start(self, size: int, workers: int = 1) -> Codec:
-        return Codec(self, np.zeros(size, np.float32))
+    def say(self, update: np.ndarray, unsaid: np.ndarray) -> tuple[Joined, np.ndarray]:
+        levels, scales, left = self.decide(cut(update, self.shapes), cut(unsaid, self.shapes))
+        unsaid = np.concatenate([one.ravel() for one in left]).astype(np.float32)
+        return Joined(tuple(packed(q, m) for q, m in zip(levels, scales, strict=True))), unsaid
 
     def __repr__(self) -> str:
         return f"Written({self.decide.__name__})"
-
-
-@dataclass
-class Codec:
-    """One worker's memory."""
-
-    method: Written
-    unsaid: np.ndarray
-
-    def encode(self, update: np.ndarray, coin=None) -> Joined:
-        shapes = self.method.shapes
-        levels, scales, left = self.method.decide(cut(update, shapes), cut(self.unsaid, shapes))
-        self.unsaid = np.concatenate([one.ravel() for one in left]).astype(np.float32)
-        return Joined(tuple(packed(q, m) for q, m in zip(levels, scales, strict=True)))
-
-    def memory(self) -> dict[str, np.ndarray]:
-        return {"unsaid": self.unsaid.copy()}
-
-    def restore(self, memory) -> None:
-        self.unsaid = np.array(memory["unsaid"])
 
 
 def cut(vector: np.ndarray, shapes) -> Arrays:

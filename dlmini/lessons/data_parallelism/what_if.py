@@ -6,6 +6,7 @@ import ipywidgets
 
 from dlmini.comm.network import PRESETS
 from dlmini.lessons.data_parallelism.costs import bulk, equal, split
+from dlmini.lessons.picture_desk import PictureDesk
 from dlmini.show.gantt import timeline
 from dlmini.show.paper import Sheet
 from dlmini.show.units import said
@@ -24,7 +25,7 @@ def drawn(machines: int, slow: float, jitter: float, gradient: float, megabytes:
     return timeline(results.events, title=f"a step takes {said(mean.seconds)}: {shares}")
 
 
-class WhatIf(ipywidgets.VBox):
+class WhatIf(PictureDesk):
     """Sliders and a picture; every change draws it again."""
 
     def __init__(self, **start):
@@ -36,22 +37,7 @@ class WhatIf(ipywidgets.VBox):
             "megabytes": ipywidgets.FloatLogSlider(0.32, min=-2, max=3, step=0.05, description="gradient, MB"),
             "network": ipywidgets.Dropdown(options=list(PRESETS), value="gigabit", description="network"),
         }
-        for name, widget in choices.items():
-            widget.style.description_width, widget.continuous_update = "initial", False
-            widget.value = start.get(name, widget.value)
-            widget.observe(lambda _: self.draw(), "value")
-        self.choices, self.picture = choices, ipywidgets.Image(format="png")
-        box = ipywidgets.Box(list(choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
-        super().__init__([box, self.picture])
-        self.draw()
-
-    def draw(self) -> None:
-        self.figure = drawn(**{name: widget.value for name, widget in self.choices.items()})
-        self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
+        super().__init__(choices, drawn, start)
 
 
 def what_if(**start) -> WhatIf:

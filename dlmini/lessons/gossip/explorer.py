@@ -6,6 +6,7 @@ import ipywidgets
 import numpy as np
 
 from dlmini.lessons.gossip.spreading import left_after, rumour
+from dlmini.lessons.picture_desk import PictureDesk
 from dlmini.show.palette import BLUE, GREY, HEAT, VERMILION, themed
 from dlmini.show.paper import Sheet, sheet
 from dlmini.topology.graphs import GRAPHS, least_pull, matrix_of, period_mean
@@ -42,7 +43,7 @@ def spectrum(ax, graph: str, workers: int) -> None:
     ax.set(xlabel="eigenvalue, real part", ylabel="imaginary part")
 
 
-class Desk(ipywidgets.VBox):
+class Desk(PictureDesk):
     """A drop-down, three sliders and a picture; every change draws it again."""
 
     def __init__(self, **start):
@@ -52,22 +53,7 @@ class Desk(ipywidgets.VBox):
             "rounds": ipywidgets.IntSlider(24, 1, 64, description="rounds"),
             "t": ipywidgets.IntSlider(0, 0, 31, description="show round"),
         }
-        for name, widget in choices.items():
-            widget.style.description_width, widget.continuous_update = "initial", False
-            widget.value = start.get(name, widget.value)
-            widget.observe(lambda _: self.draw(), "value")
-        self.choices, self.picture = choices, ipywidgets.Image(format="png")
-        box = ipywidgets.Box(list(choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
-        super().__init__([box, self.picture])
-        self.draw()
-
-    def draw(self) -> None:
-        self.figure = drawn(**{name: widget.value for name, widget in self.choices.items()})
-        self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
+        super().__init__(choices, drawn, start)
 
 
 def desk(**start) -> Desk:

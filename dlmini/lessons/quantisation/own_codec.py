@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from dlmini.compression.compressor import Compressor
 from dlmini.compression.packets import Signs
+from dlmini.lessons.own_compressor import OwnCompressor
 from dlmini.lessons.student_code import own
 
 EXERCISE = "09_quantisation"
@@ -30,37 +29,19 @@ def one_bit(u: np.ndarray, unsaid: np.ndarray) -> tuple[np.ndarray, float, float
 
 
 @dataclass(frozen=True, repr=False)
-class Written(Compressor):
-    """One bit per number by functions of one's own. It keeps what it left unsaid by itself."""
+class Written(OwnCompressor):
+    """One bit per number by functions of one's own."""
 
-    remembers: ClassVar[bool] = True
     decide: Callable = one_bit
     pack: Callable = pack_bits
 
-    def start(self, size: int, workers: int = 1) -> Codec:
-        return Codec(self, np.zeros(size, np.float32))
+    def say(self, update: np.ndarray, unsaid: np.ndarray) -> tuple[Signs, np.ndarray]:
+        bits, low, high, unsaid = self.decide(update, unsaid)
+        means = (np.array([mean], np.float32) for mean in (low, high))
+        return Signs(update.size, 0, *means, self.pack(bits, 1)), unsaid
 
     def __repr__(self) -> str:
         return f"Written({self.decide.__name__}, {self.pack.__name__})"
-
-
-@dataclass
-class Codec:
-    """One worker's memory."""
-
-    method: Written
-    unsaid: np.ndarray
-
-    def encode(self, update: np.ndarray, coin=None) -> Signs:
-        bits, low, high, self.unsaid = self.method.decide(update, self.unsaid)
-        means = (np.array([mean], np.float32) for mean in (low, high))
-        return Signs(update.size, 0, *means, self.method.pack(bits, 1))
-
-    def memory(self) -> dict[str, np.ndarray]:
-        return {"unsaid": self.unsaid.copy()}
-
-    def restore(self, memory) -> None:
-        self.unsaid = np.array(memory["unsaid"])
 
 
 def mine() -> tuple[Written, str]:

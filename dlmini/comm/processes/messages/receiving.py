@@ -7,14 +7,14 @@ ever: each ends with news, with an abort by the parent, or by itself after a whi
 from __future__ import annotations
 
 import os
-from collections import defaultdict, deque
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from dlmini.comm import wire
-from dlmini.comm.channels import ANY
+from dlmini.comm.errors import Cancelled
+from dlmini.comm.mailboxes import Mailboxes
 from dlmini.comm.processes.kernels import layout
 from dlmini.comm.processes.kernels.layout import ALL, NOTHING
 from dlmini.comm.processes.messages.ring_buffer import BYTE, EMPTY, Ends, Incoming, halves
@@ -24,18 +24,6 @@ from dlmini.jit import at_hand
 
 FLOAT32 = np.dtype(np.float32)
 NAPS = 50  # naps of one wait, before Python looks at the world again
-GHOST, CONTAINER = b"h", b"C"  # how headers of such messages begin (codec.py, wire.py)
-
-
-class Cancelled(BaseException):
-    """The parent has given this run up. Not an Exception: a program that catches those must not go on.
-
-    `what` the rank was doing, and `on` whom it waited.
-    """
-
-    def __init__(self, what: str = "", on: tuple[int, ...] = ()):
-        super().__init__(what)
-        self.what, self.on = what, on
 
 
 class Letter(NamedTuple):
@@ -48,23 +36,20 @@ class Letter(NamedTuple):
         """What was sent. Without a header it is a vector of float32."""
         return wire.unpack(self.header, self.payload) if self.header else np.frombuffer(self.payload, FLOAT32)
 
-
-def weight_of(letter: Letter) -> int:
-    """What the sender has booked: the payload's length; but ghosts weigh more than they carry."""
-    if letter.header[:1] in (GHOST, CONTAINER):
-        return wire.pack(letter.message()).nbytes
-    return len(letter.payload)
+    @property
+    def channel(self) -> int:
+        return self.envelope.channel
 
 
-class Inbox:
-    """`boxes[source, channel]` holds what has come, numbered (number, letter); `wait` waits for more."""
+class Inbox(Mailboxes):
+    """What has come through ring buffers; `wait` waits for more."""
 
     def __init__(self, rank: int, area: SharedArea, settings: np.ndarray, kernels):
-        self.rank, self.size, self.words, self.settings, self.kernels = rank, area.size, area.words, settings, kernels
+        super().__init__(rank, area.size)
+        self.words, self.settings, self.kernels = area.words, settings, kernels
         self.run, self.crowded = int(settings[layout.RUN]), not settings[layout.SPIN]
         self.look = memoryview(area.words).__getitem__ if layout.X86 else partial(kernels.look, self.words)
-        self.boxes: dict[tuple[int, int], deque[tuple[int, Letter]]] = defaultdict(deque)
-        self.others, self.came = [other for other in range(self.size) if other != rank], 0
+        self.others = [other for other in range(self.size) if other != rank]
         self.nap = int(settings[layout.NANOSECONDS])
         ends = Ends(area, settings, kernels.letters)
         self.outbox = Outbox(rank, area, ends)
@@ -76,17 +61,14 @@ class Inbox:
         self.words[layout.rank_words(rank) + layout.HELD] = 0
 
     def _watch(self) -> None:
-        """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads.
-
-        `ended` are the ranks that have finished, or died: nothing more comes from them. `lost` are the dead.
-        """
+        """The words whose change is news: tails of my rings, who has finished; while letters are left, also heads."""
         finished = [layout.rank_words(other) + layout.FINISHED for other in self.others]
         tails = [ring.tail_word for ring in self.incoming]
         self.watched = np.array([*tails, *finished, *self.outbox.heads], np.int64)
         self.seen, self.rings, self.quiet = self.words[self.watched], len(tails), len(tails) + len(finished)
         self.seen[: self.rings] = [ring.head for ring in self.incoming]
         self.outbox.seen = self.seen[self.quiet :]
-        self.finished, self.ended, self.lost = dict(zip(self.others, finished, strict=True)), set(), set()
+        self.finished = dict(zip(self.others, finished, strict=True))
         for other in self.others:
             self._look_at(other)
 
@@ -162,37 +144,12 @@ class Inbox:
             self.come(Letter(ring.source, *letter))
         self.seen[i] = ring.head
 
-    def come(self, letter: Letter) -> None:
-        """A letter is read. (Where links are slow, it is only under way.)"""
-        self.file(letter)
-
-    def file(self, letter: Letter) -> None:
-        self.came += 1
-        self.boxes[letter.source, letter.envelope.channel].append((self.came, letter))
-
-    def found(self, source: int, channel: int) -> int | None:
-        """Whose letter of this channel came first, among those of `source` (or ANY)."""
-        if source != ANY:
-            return source if (source, channel) in self.boxes else None
-        orders = [(self.boxes[s, channel][0][0], s) for s in range(self.size) if (s, channel) in self.boxes]
-        return min(orders)[1] if orders else None
-
-    def take(self, source: int, channel: int) -> Letter:
-        box = self.boxes[source, channel]
-        _, letter = box.popleft()
-        if not box:
-            del self.boxes[source, channel]
-        return letter
-
     def expects(self, source: int) -> bool:
-        """May more come from there (or from ANY)? If not, all that was sent is here now."""
-        if source == ANY:
-            over = len(self.ended) == len(self.others)
-        else:
-            over = source == self.rank or source in self.ended
-        if over:
+        """As inherited. If not, all that was sent is here now."""
+        more = super().expects(source)
+        if not more:
             self.read_all()
-        return not over
+        return more
 
     def give_way(self) -> None:
         """After a look in vain: let others run, where ranks outnumber cores."""
@@ -211,7 +168,7 @@ class Inbox:
         self.read_all()
         for ring in self.incoming:
             ring.tell()
-        return {key: len(box) for key, box in self.boxes.items()}
+        return self.unread()
 
     def _announce(self, dest: int, word: int, value: int, wanted: int = NOTHING) -> None:
         self.kernels.publish(self.words, self.settings, word, value, dest, wanted)

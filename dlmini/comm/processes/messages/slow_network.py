@@ -15,9 +15,10 @@ from collections import Counter
 from heapq import heappop, heappush
 
 from dlmini.comm.channels import ANY
+from dlmini.comm.mailboxes import weight_of
 from dlmini.comm.network import Network
 from dlmini.comm.processes.kernels import layout
-from dlmini.comm.processes.messages.receiving import Inbox, Letter, weight_of
+from dlmini.comm.processes.messages.receiving import Inbox, Letter
 
 
 class Links:
@@ -94,10 +95,9 @@ class SlowInbox(Inbox):
     def expects(self, source: int) -> bool:
         return super().expects(source) or any(source in (ANY, x.source) for _, _, x in self.coming + self.held)
 
-    def close(self) -> dict[tuple[int, int], int]:
-        unread = Counter(super().close())
-        unread.update((letter.source, letter.envelope.channel) for _, _, letter in self.coming + self.held)
-        return dict(unread)
+    def unread(self) -> dict[tuple[int, int], int]:
+        under_way = Counter((letter.source, letter.channel) for _, _, letter in self.coming + self.held)
+        return dict(Counter(super().unread()) + under_way)
 
     def _tell_held(self) -> None:
         """So that nobody takes a rank for stuck whose letters are under way."""

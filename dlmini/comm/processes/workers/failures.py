@@ -36,8 +36,13 @@ def judge(pool: Pool, timeout: float | None) -> list[Returned]:
             raise RankFailed(f"rank {rank} {ended(answer.code)}{quoted(answer.words)}", rank, died=True)
     if not pool.succeeded():
         raise deadlock(answers) if pool.stuck else too_late(answers, timeout)
-    found = [answers[rank] if rank not in pool.lost else NOTHING_LEFT for rank in range(len(answers))]
-    found = [answer._replace(unread=without(answer.unread, pool.lost)) for answer in found]
+    return complete(answers, pool.lost)
+
+
+def complete(answers: dict[int, Returned], lost: set[int]) -> list[Returned]:
+    """The answers by rank, empty ones for the lost; but nothing may lie unread that one could have known of."""
+    found = [answers[rank] if rank not in lost else NOTHING_LEFT for rank in sorted(answers.keys() | lost)]
+    found = [answer._replace(unread=without(answer.unread, lost)) for answer in found]
     if any(answer.unread for answer in found):
         raise unreceived(answer.unread for answer in found)
     return found

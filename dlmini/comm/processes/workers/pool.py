@@ -10,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 
 import multiprocess
-from multiprocess import connection
 
 from dlmini.comm.errors import CommError, RankFailed
 from dlmini.comm.processes.segment import create
@@ -27,10 +25,10 @@ from dlmini.comm.processes.workers.deadlock_watch import TICK, DeadlockWatch
 from dlmini.comm.processes.workers.protocol import READY, Died, Lost, Returned, Said, Silent, StartOrder, Task
 from dlmini.comm.processes.workers.start import compile_once, start_worker
 from dlmini.comm.processes.workers.wait_many import wait
+from dlmini.comm.processes.workers.worker_exit import ask_last_words, last_words
 
 PATIENCE = 120.0  # seconds for workers to start: kernels may have to be compiled first
 GRACE = 0.3  # seconds for ranks to answer an abort
-WORDS = 0.2  # seconds for fault handlers to write where their processes are
 
 
 class Pool:
@@ -162,7 +160,7 @@ class Pool:
         except (EOFError, OSError):
             process.join(1.0)
             dead = True
-        return Died(process.exitcode, self._last_words(rank)) if dead else None
+        return Died(process.exitcode, last_words(self.words[rank])) if dead else None
 
     # ---- when it goes wrong ----
 
@@ -186,19 +184,8 @@ class Pool:
     def _ask_where(self, ranks: list[int]) -> None:
         """Ranks that do not answer: their fault handlers do."""
         for rank in ranks:
-            if self.words[rank] is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.processes[rank].pid, signal.SIGUSR1)
-        self.answers.update((rank, Silent(self._last_words(rank))) for rank in ranks)
-
-    def _last_words(self, rank: int) -> str:
-        """What the fault handler of this rank wrote, line by line: where Python was."""
-        found, words = b"", self.words[rank]
-        while words is not None and connection.wait([words], WORDS / 10 if found else WORDS):
-            if not (more := os.read(words.fileno(), 2**16)):
-                break
-            found += more
-        return found.decode(errors="replace")
+            ask_last_words(self.words[rank], self.processes[rank].pid)
+        self.answers.update((rank, Silent(last_words(self.words[rank]))) for rank in ranks)
 
     def end(self) -> None:
         """Kill the workers; nothing of them remains."""

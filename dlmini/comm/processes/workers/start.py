@@ -14,6 +14,7 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 
@@ -44,11 +45,19 @@ def compile_once() -> None:
 
 
 def start_worker(order: StartOrder) -> tuple:
-    """Start a worker: my end of its pipe, what its fault handler may write (None on Windows), and the process."""
+    """As start_process."""
+    return start_process(serve, tuple(order))
+
+
+def start_process(life: Callable, *args) -> tuple:
+    """Start life(pipe, last words, *args) in a process that ends with this one.
+
+    Returns my end of its pipe, what its fault handler may write (None on Windows), and the process.
+    """
     with starting() as context:
         mine, theirs = context.Pipe()
         words, last_words = context.Pipe(duplex=False) if os.name == "posix" else (None, None)
-        process = context.Process(target=serve, args=(theirs, last_words, tuple(order)), daemon=True)
+        process = context.Process(target=life, args=(theirs, last_words, *args), daemon=True)
         process.start()
     for end in filter(None, (theirs, last_words)):
         end.close()

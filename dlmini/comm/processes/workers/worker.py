@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import cloudpickle
 
+from dlmini.comm.errors import Cancelled
 from dlmini.comm.processes.comm import SharedComm
 from dlmini.comm.processes.controlled import ControlledComm
-from dlmini.comm.processes.messages.receiving import Cancelled
 from dlmini.comm.processes.segment import attach
 from dlmini.comm.processes.shared_area import SharedArea
 from dlmini.comm.processes.workers.edited_sources import Imports
@@ -69,21 +70,11 @@ class Worker:
         self.news = EventSender(lambda events: self.answer(Said("events", events)))
         out, err = Voice("stdout", self.say), Voice("stderr", self.say)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            outcome = self._outcome(task)
+            outcome = outcome_of(lambda: self._live(task))
         out.flush()
         err.flush()
         self.news.end()
         return outcome, self.imports.fresh(began)
-
-    def _outcome(self, task: Task) -> Returned | Raised | Exited | Stopped:
-        try:
-            return self._live(task)
-        except Cancelled as stop:
-            return Stopped(stop.what, stop.on, whereabouts(stop))
-        except SystemExit as leave:
-            return Exited(repr(leave.code), told(leave))
-        except BaseException as error:
-            return Raised(portable(error), f"{type(error).__name__}: {error}", told(error))
 
     def _live(self, task: Task) -> Returned:
         program, args, network, controlled = cloudpickle.loads(task.program)
@@ -96,6 +87,18 @@ class Worker:
         finally:
             comm.shut()
         return Returned(value, comm.ledger.entries(), comm.phases, unread)
+
+
+def outcome_of(work: Callable[[], Returned], file: str = __file__) -> Returned | Raised | Exited | Stopped:
+    """What a rank's work came to, as an answer to the parent. `file`: whose frames a traceback need not begin with."""
+    try:
+        return work()
+    except Cancelled as stop:
+        return Stopped(stop.what, stop.on, whereabouts(stop))
+    except SystemExit as leave:
+        return Exited(repr(leave.code), told(leave, file))
+    except BaseException as error:
+        return Raised(portable(error), f"{type(error).__name__}: {error}", told(error, file))
 
 
 class Voice(io.TextIOBase):
@@ -140,10 +143,10 @@ def portable(error: BaseException) -> bytes:
     return data
 
 
-def told(error: BaseException, file: str = __file__) -> str:
-    """The traceback, without the frames of this file, in which the program was called."""
+def told(error: BaseException, file: str) -> str:
+    """The traceback, without the frames of this file and that one, in which the program was called."""
     frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename == file:
+    while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, file):
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
 

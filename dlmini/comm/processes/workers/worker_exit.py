@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import signal
@@ -12,6 +13,7 @@ import multiprocess
 from multiprocess import connection
 
 ORPHANED = 3  # the exit code of a worker whose parent is gone
+WORDS = 0.2  # seconds for a fault handler to write where its process is
 
 
 def die_with_parent() -> None:
@@ -39,3 +41,23 @@ def leave_last_words(pipe) -> None:
     if pipe is not None:
         faulthandler.enable(pipe.fileno(), all_threads=False)
         faulthandler.register(signal.SIGUSR1, pipe.fileno(), all_threads=False)
+
+
+# ---- seen from the parent; where there is no fault handler, the pipe is None ----
+
+
+def ask_last_words(pipe, process: int) -> None:
+    """Let the fault handler of a process that does not answer write where it is."""
+    if pipe is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGUSR1)
+
+
+def last_words(pipe) -> str:
+    """What a fault handler wrote, line by line: where Python was."""
+    found = b""
+    while pipe is not None and connection.wait([pipe], WORDS / 10 if found else WORDS):
+        if not (more := os.read(pipe.fileno(), 2**16)):
+            break
+        found += more
+    return found.decode(errors="replace")
