@@ -34,13 +34,13 @@ _ROOMS = {
     "sandblaster": "Sandblaster",
     "task": "Classify",
     "segment": "Segment",
-    "parallel": "Grid Split gpipe one_f_one_b interleaved zero_bubble pipedream",
+    "parallel": "Grid Split meter gpipe one_f_one_b interleaved zero_bubble pipedream",
     "run": "train",
     "outcome": "Outcome",
     "course.check": "check",
     "show": (
         "dashboard timeline curves pareto time_split speed_up mixing_matrix link_heatmap wait_graph law_card guess see "
-        "segmentation"
+        "segmentation bubbles memory_over_time"
     ),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}

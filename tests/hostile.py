@@ -422,6 +422,11 @@ ROWS = {
         "how": only(native),
         "bucket": only(None),
     },
+    "meter": {
+        "task": only(TASK),
+        "recipe": Argument(Recipe(rounds=2), lambda x: isinstance(x, Recipe)),
+        "ranks": whole(2),
+    },
     "train": {
         "task": only(TASK),
         "recipe": Argument(Recipe(rounds=2), lambda x: isinstance(x, Recipe)),

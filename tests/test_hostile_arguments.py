@@ -71,6 +71,8 @@ FIGURES = {  # what is drawn: the first argument
     "link_heatmap": "books",
     "wait_graph": "diagnosis",
     "segmentation": "task",
+    "bubbles": "runs",
+    "memory_over_time": "runs",
     "dashboard": "task",
 }
 

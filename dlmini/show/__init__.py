@@ -11,6 +11,7 @@ _FILES = {
     "learning": "curves reached",
     "frontier": "pareto",
     "bars": "time_split speed_up",
+    "pipelines": "bubbles memory_over_time",
     "matrices": "mixing_matrix link_heatmap",
     "waits": "wait_graph",
     "rings": "ring_animation film_strip",

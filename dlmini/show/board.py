@@ -74,7 +74,9 @@ class Board:
         self._heard.append(event)
         done = self.living
         if len(self._heard) >= len(done) * self.every or done.min(initial=self.rounds) >= self.rounds:
-            self._point("loss", done.mean(), float(np.mean([heard.loss for heard in self._heard])))
+            known = [heard.loss for heard in self._heard if not np.isnan(heard.loss)]
+            if known:  # a pipeline that is never flushed tells no loss while it fills
+                self._point("loss", done.mean(), float(np.mean(known)))
             self._heard = []
 
     @property
