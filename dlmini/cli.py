@@ -1,4 +1,4 @@
-"""The command line: `dlmini lab | update | changes | check | train | compare | classroom | join | doctor | ...`."""
+"""The command line: `dlmini lab | update | changes | check | train | compare | classroom | plan | doctor | ...`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dlmini.commands.doctor import doctor
 from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.join import join
 from dlmini.commands.lab import lab
+from dlmini.commands.plan import plan
 from dlmini.commands.tasks import SETS, task_of
 from dlmini.commands.workspace import show_changes, update
 from dlmini.files import demand_new, demand_place
@@ -25,7 +26,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
 app.add_typer(data, name="data")
 app.add_typer(course, name="course")
-for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, update):
+for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, update, plan):
     app.command()(command)
 app.command("changes")(show_changes)
 

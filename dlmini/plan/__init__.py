@@ -3,6 +3,7 @@
 device.py, sheets.py, layout.py        what computes, what is learned, and who does what
 operations.py, transfers.py            what a layer computes; what a device sends
 memory.py, cost.py                     what a device must hold; what a step takes, and where its time goes
+search.py, report.py                   the fastest layouts that fit; tables and figures
 zero_regimes.py                        ZeRO 2 as DeepSpeed sends it: buckets, owners
 """
 
@@ -10,6 +11,7 @@ from dlmini.plan.cost import Forecast, forecast
 from dlmini.plan.device import DEVICES, Device, Rate, device_of
 from dlmini.plan.layout import Layout
 from dlmini.plan.memory import Memory, memory
+from dlmini.plan.search import search
 from dlmini.plan.sheets import SHEETS, Sheet, sheet_of
 from dlmini.plan.zero_regimes import flush_sizes, zero2
 
@@ -26,6 +28,7 @@ __all__ = [
     "flush_sizes",
     "forecast",
     "memory",
+    "search",
     "sheet_of",
     "zero2",
 ]

@@ -187,15 +187,15 @@ def most_parameters(sheet: Sheet, layout: Layout) -> int:
 def exposed(transfers: list[Transfer], sheet: Sheet, layout: Layout, device: Device, times) -> float:
     """Of sums and gathers among copies, what nothing hides.
 
-    With overlap the last micro-batch's way back hides sums of gradients, and the way through each micro-batch gathers
-    of ZeRO 3; but never those of one layer of all, the last to be summed or the first to be gathered.
+    With overlap the way back hides sums of gradients (the last one's, or each one's with ZeRO 2), and the way through
+    each micro-batch gathers of ZeRO 3; but never those of one layer: the last to be summed, the first to be gathered.
     """
     found, layers = 0.0, sum(layout.layers(sheet)[:: layout.pipe])
     forward, backward = (sum(stage[way].total for stage in times[:: layout.pipe]) for way in (0, 1))
     for one in transfers:
         seconds, hidden = one.seconds(device), 0.0
         if layout.overlap and one.what == "gradients":
-            hidden = backward
+            hidden = one.count * backward
         elif layout.overlap and layout.zero == 3:
             hidden = one.count / 2 * (forward + backward)
         found += max(seconds - hidden, seconds / layers) if hidden else seconds

@@ -91,5 +91,7 @@ def rank_memory(sheet: Sheet, layout: Layout, batch: int, rank: int) -> Memory:
 
 
 def memory(sheet: Sheet, layout: Layout, batch: int) -> Memory:
-    """Of the device that must hold the most."""
-    return max((rank_memory(sheet, layout, batch, rank) for rank in range(layout.pipe)), key=lambda one: one.total)
+    """Of the device that must hold the most: at an end of the pipeline, or beside its first; from there on ever fewer
+    micro-batches are in flight."""
+    ranks = {0, min(1, layout.pipe - 1), layout.pipe - 1}
+    return max((rank_memory(sheet, layout, batch, rank) for rank in ranks), key=lambda one: one.total)

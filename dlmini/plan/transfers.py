@@ -80,7 +80,8 @@ def data_transfers(layout: Layout, parameters: float, micros: int) -> list[Trans
     """Gradients summed, weights gathered, among the copies of one device's parameters.
 
         ZeRO 0: all-reduce.   1, 2: reduce-scatter of gradients, all-gather of weights.   3: weights gathered twice
-    Each moves Psi or two of them: 2, 2, 2 and 3 Psi in all. (Stage 3 gathers weights for every micro-batch.)
+    Each moves Psi or two of them: 2, 2, 2 and 3 Psi in all. Where gradients are never whole (2, 3) they are scattered
+    for every micro-batch; where weights are not (3), these are gathered for each, there and back.
     """
     n, span = layout.data, layout.devices
     if n == 1:
@@ -88,4 +89,5 @@ def data_transfers(layout: Layout, parameters: float, micros: int) -> list[Trans
     if layout.zero == 0:
         return [Transfer("gradients", "allreduce", n, span, layout.gradient * parameters)]
     gathered = Transfer("weights", "allgather", n, span, 2 * parameters, 2 * micros if layout.zero == 3 else 1)
-    return [Transfer("gradients", "reduce_scatter", n, span, layout.gradient * parameters), gathered]
+    often = micros if layout.zero >= 2 else 1
+    return [Transfer("gradients", "reduce_scatter", n, span, layout.gradient * parameters, often), gathered]

@@ -4,7 +4,7 @@ import pytest
 
 from dlmini.parallel import interleaved, one_f_one_b
 from dlmini.plan import Layout, Sheet, device_of, forecast, memory, sheet_of
-from dlmini.plan.memory import layer_activations, pieces, state
+from dlmini.plan.memory import layer_activations, pieces, rank_memory, state
 
 PSI = 7_500_000_000
 
@@ -64,6 +64,13 @@ def test_without_dropout_no_masks_are_kept():
     numbers = 16 * 64
     gone = 2 * numbers + 3 * 4 * 16 * 16
     assert layer_activations(with_masks, Layout()) - layer_activations(without, Layout()) == gone
+
+
+@pytest.mark.parametrize(("pipe", "chunks"), [(1, 1), (5, 1), (7, 1), (6, 2), (4, 3), (3, 4)])
+def test_no_rank_holds_more_than_is_said(pipe, chunks):
+    sheet, layout = Sheet("a", 64, 25, 4, 1000, 16), Layout(pipe=pipe, chunks=chunks)
+    every = [rank_memory(sheet, layout, 4 * pipe, rank).total for rank in range(pipe)]
+    assert memory(sheet, layout, 4 * pipe).total == max(every)
 
 
 def test_memory_is_that_of_the_fullest_rank():

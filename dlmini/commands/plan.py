@@ -1,0 +1,60 @@
+"""`dlmini plan`: what training a huge model on many devices would take, before any of them is bought."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+
+from dlmini.terminal import console, say
+
+
+def plan(
+    model: Annotated[str, typer.Argument(help="a model sheet: bloom-560m, bloom-176b, gpt-175b ...")],
+    devices: Annotated[int, typer.Option(min=1, help="how many in all")] = 8,
+    device: Annotated[str, typer.Option(help="a100-80gb, h100-80gb, v100-32gb, laptop-core ...")] = "a100-80gb",
+    tensor: Annotated[int, typer.Option(min=1, help="devices that share each layer")] = 1,
+    pipe: Annotated[int, typer.Option(min=1, help="stages of the pipeline; the rest of the devices are copies")] = 1,
+    micro: Annotated[int, typer.Option(min=1, help="sequences in a micro-batch")] = 1,
+    chunks: Annotated[int, typer.Option(min=1, help="interleaved stages on each device")] = 1,
+    zero: Annotated[int, typer.Option(min=0, max=3, help="ZeRO's stage")] = 0,
+    recompute: Annotated[str, typer.Option(help="none, selective or full")] = "none",
+    sequence_parallel: Annotated[bool, typer.Option(help="share norms and dropouts out, too")] = False,
+    gradient: Annotated[int, typer.Option(help="bytes of a gradient: 2, or 4 as Megatron-LM's")] = 2,
+    overlap: Annotated[bool, typer.Option(help="sums go on beside the way back")] = True,
+    batch: Annotated[int | None, typer.Option(min=1, help="sequences in a step; by default 8 a pipeline place")] = None,
+    tokens: Annotated[float | None, typer.Option(help="of the whole training, for days and dollars: 366e9")] = None,
+    search: Annotated[bool, typer.Option("--search", help="rank layouts, and show the best")] = False,
+    out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
+) -> None:
+    """Tell step time and where it goes, memory, traffic, efficiency, days and cost. Nothing is trained."""
+    from dlmini import files
+    from dlmini import plan as planning
+    from dlmini.plan import report
+
+    began = time.perf_counter()
+    if out is not None:
+        files.demand_new(out)
+    rows = []
+    if search:
+        rows = planning.search(model, devices, device, batch or devices)
+        if not rows:
+            raise ValueError(f"no layout of {model} on {devices} x {device} fits into memory; use more devices")
+        console.print(Markdown(report.ranking(rows)))
+        found = rows[0]
+    else:
+        copies, left = divmod(devices, tensor * pipe)
+        if left:
+            raise ValueError(f"--devices {devices}: it must be a multiple of tensor x pipe = {tensor * pipe}")
+        layout = planning.Layout(
+            tensor, pipe, copies, micro, chunks, zero, recompute, sequence_parallel, gradient, overlap
+        )
+        found = planning.forecast(model, layout, device, batch or 8 * pipe * copies * micro)
+    console.print(Markdown(report.text(found, tokens)))
+    if out is not None:
+        report.write(found, out, tokens, rows)
+        say(f"tables and figures written to {out}")
+    say(f"planned in {time.perf_counter() - began:.1f} s")

@@ -1,0 +1,83 @@
+"""The search over layouts, the report, and the command."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dlmini.cli import app
+from dlmini.plan import DEVICES, Layout, Sheet, forecast, report, search, sheet_of
+from dlmini.plan.search import layouts
+
+A100 = DEVICES["a100-80gb"]
+SMALL = Sheet("small", 2048, 12, 16, 32000, 1024)
+
+
+def test_the_first_choice_is_near_the_best_of_all_told_exactly():
+    for devices, batch in ((8, 16), (12, 24), (1, 4)):
+        first = search(SMALL, devices, A100, batch)[0]
+        every = [forecast(SMALL, one, A100, batch) for one in layouts(SMALL, devices, A100, batch)]
+        assert first.seconds <= 1.05 * min(one.seconds for one in every if one.fits)
+
+
+def test_what_is_found_fits_is_ranked_and_uses_all_devices():
+    found = search("gpt-22b", 64, batch=64)
+    assert found
+    assert all(one.fits and one.layout.devices == 64 for one in found)
+    assert all(a.seconds <= b.seconds for a, b in pairwise(found))
+
+
+def test_nothing_is_found_where_nothing_fits():
+    assert search("bloom-176b", 2, batch=2) == []
+
+
+def test_a_large_search_is_of_thousands_of_layouts():
+    assert sum(1 for _ in layouts(sheet_of("gpt-175b"), 1024, A100, 1024)) > 1000
+
+
+PLANNED = forecast("bloom-176b", Layout(4, 12, 8, 2, zero=1, recompute="full"), batch=512)
+
+
+def test_memory_over_time_ends_where_it_began_and_peaks_where_the_law_says():
+    seconds, nbytes, room = report.memory_over_time(PLANNED, report.slots(PLANNED))
+    assert nbytes[-1] == pytest.approx(nbytes[0])
+    assert nbytes.max() == pytest.approx(PLANNED.memory.total, rel=0.01)
+    assert (np.diff(seconds) >= 0).all()
+    assert room == A100.room
+
+
+def test_link_load_over_time_adds_up_to_what_is_sent():
+    middle, load = report.link_load(PLANNED, report.slots(PLANNED))
+    wide = PLANNED.seconds / len(middle)
+    for level, row in load.items():
+        mine = [one for one in PLANNED.transfers if one.level(A100) == level]
+        seconds = sum(one.sent / A100.link(one.span).bandwidth for one in mine)
+        assert row.sum() * wide == pytest.approx(seconds, rel=0.01)
+
+
+def test_the_command_tells_and_writes(tmp_path):
+    words = "plan bloom-560m --devices 16 --tensor 2 --pipe 2 --batch 64 --zero 1 --tokens 1e9 --out"
+    said = CliRunner().invoke(app, [*words.split(), str(tmp_path / "out")])
+    assert said.exit_code == 0, said.output
+    for word in ("matrix products", "activations", "MFU", "dollars"):
+        assert word in said.output
+    assert "gradients,reduce_scatter,4,between nodes,1," in (tmp_path / "out" / "transfers.csv").read_text()
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    pictures = {"time.png", "stages.png", "memory.png", "messages.png", "links.png"}
+    assert names == {"plan.md", "transfers.csv"} | pictures
+    assert all((tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
+
+
+def test_the_command_searches_and_says_when_nothing_fits():
+    said = CliRunner().invoke(app, ["plan", "gpt2", "--devices", "4", "--batch", "16", "--search"])
+    assert said.exit_code == 0, said.output
+    assert "Layout(" in said.output
+    poor = CliRunner().invoke(app, ["plan", "bloom-176b", "--devices", "2", "--search"])
+    assert "fits into memory; use more devices" in str(poor.exception)
+    odd = CliRunner().invoke(app, ["plan", "gpt2", "--devices", "6", "--tensor", "4"])
+    assert "multiple of tensor x pipe = 4" in str(odd.exception)
+
+
+def test_out_of_memory_is_said_before_anything_runs():
+    assert "OUT OF MEMORY" in report.text(forecast("bloom-176b", Layout(tensor=8), batch=1))
