@@ -21,7 +21,8 @@ _ROOMS = {
         "VAIHINGEN AERIAL"
     ),
     "alone": "train_alone",
-    "compression": "Feedback NotFinite",
+    "compression": "Compressor Feedback NotFinite",
+    "sync": "Sync",
     "comm.launch": "launch",
     "comm.network": "gigabit ten_gigabit infiniband wifi home_internet nvlink_island shared_memory",
     "comm.schedules": "native ring tree doubling halving_doubling naive Hierarchical",
@@ -29,7 +30,7 @@ _ROOMS = {
     "comm.mpi": "Mpi",
     "comm.classroom": "Classroom",
     "sim": "Simulated Cluster explore replay price",
-    "topology": "Own spectral_gap consensus_distance",
+    "topology": "Topology Own spectral_gap consensus_distance",
     "recipe": "Recipe",
     "sandblaster": "Sandblaster",
     "task": "Classify",

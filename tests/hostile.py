@@ -146,6 +146,9 @@ ROWS = {
         "kernels": only(None),
         "threads": whole(1),
     },
+    "Sync": {},
+    "Topology": {},
+    "Compressor": {},
     "Conv2d": {
         "channels": whole(2),
         "kernel": whole(3, also=([1, 2],)),

@@ -14,6 +14,7 @@ from dlmini import SGD, Classify, Dense, Model, Processes, Recipe, Simulated, bl
 PROJECT = Path(__file__).parents[1]
 PAGE = (PROJECT / "docs" / "adding_a_piece.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```python\n(.*?)^```$", PAGE, re.M | re.S))
+OWN = "pieces_of_my_own.py"
 COMPRESSOR, TOPOLOGY = "dlmini/compression/block_max.py", "dlmini/topology/left_hand.py"
 SHOWN = """
 from dlmini import command_words as words
@@ -50,6 +51,19 @@ def made_in_a_cell(file):
     return cell
 
 
+@pytest.mark.parametrize("on", [Simulated(1), Simulated(5), Processes(2)], ids=["alone", "simulated", "processes"])
+def test_ten_lines_each_train_together(on):
+    sets = blobs(300, seed=1), blobs(100, seed=2)
+    task = Classify(Model([Dense(3)], sets[0].shape), *sets, batch=10)
+    cell = made_in_a_cell(OWN)
+    recipe = Recipe(cell["Doubling"](4), cell["RightHand"](), cell["First"](0.9), optimizer=SGD(0.1), rounds=25)
+    outcome = train(task, recipe, on).result()
+    assert outcome.accuracy > 0.6
+    untouched = int(0.9 * task.size)
+    assert (outcome.weights[untouched:] == task.initial(0)[untouched:]).all()
+    assert (outcome.weights[:untouched] != task.initial(0)[:untouched]).all()
+
+
 @pytest.mark.parametrize("on", [Simulated(3), Processes(2)], ids=["simulated", "processes"])
 def test_pieces_of_a_cell_train_at_once(on):
     sets = blobs(300, seed=1), blobs(100, seed=2)
@@ -61,6 +75,7 @@ def test_pieces_of_a_cell_train_at_once(on):
 
 def test_a_piece_touches_one_file_and_its_test():
     assert [name for name in FILES if not name.split("/")[-1].startswith("test_")] == [
+        OWN,
         COMPRESSOR,
         TOPOLOGY,
         "threads.py",
