@@ -12,6 +12,7 @@ from rich.markup import escape
 from dlmini.commands.classroom import classroom
 from dlmini.commands.compare import MODELS, compare
 from dlmini.commands.course import course
+from dlmini.commands.distbelief import distbelief
 from dlmini.commands.doctor import doctor
 from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.join import join
@@ -28,6 +29,7 @@ app.add_typer(data, name="data")
 app.add_typer(course, name="course")
 for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, update, plan):
     app.command()(command)
+app.command()(distbelief)
 app.command("changes")(show_changes)
 
 RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones

@@ -32,6 +32,15 @@ def test_train_shows_progress_and_writes_weights(tmp_path):
     assert np.isfinite(mlp().load(file)).all()
 
 
+def test_distbelief_is_reckoned_at_once(tmp_path):
+    done = dlmini("distbelief", "--world", "reckoned", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "| 8 | 2.09 | 2.09 |" in (tmp_path / "out" / "distbelief.md").read_text("utf-8")
+    assert [file.name for file in (tmp_path / "out").glob("*.png")] == ["scaling.png"]
+    wrong = dlmini("distbelief", "--world", "imagined")
+    assert "--world imagined: choose some of reckoned, simulated, processes, or all" in wrong.stdout
+
+
 def test_the_classroom_is_reckoned_at_once(tmp_path):
     done = dlmini("classroom", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr

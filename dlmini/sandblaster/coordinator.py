@@ -122,7 +122,7 @@ class Coordinator:
     def hand_out(self) -> None:
         """A portion to everybody who is free, if there is one for it."""
         now = self.comm.now()
-        for replica in sorted(self.idle):
+        for replica in sorted(self.idle) if self.handout.offers(now) else ():
             copy = not self.handout.waiting
             portion = self.handout.next(replica, now)
             if portion is not None:

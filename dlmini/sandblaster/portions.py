@@ -70,6 +70,10 @@ class Handout:
     def done(self) -> bool:
         return len(self.counted) == self.portions
 
+    def offers(self, now: float) -> bool:
+        """Whether there is anything to hand out, to whomever."""
+        return bool(self.waiting) or any(due <= now for due in self.due().values())
+
     def next(self, replica: int, now: float) -> int | None:
         """Hand out a portion to a free replica, or nothing."""
         mine = self.had.setdefault(replica, set())

@@ -1,0 +1,45 @@
+"""`dlmini distbelief`: accuracy against time for four ways to train, on machines that are not equal."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+
+from dlmini.terminal import console, say
+
+
+def distbelief(
+    world: Annotated[
+        str, typer.Option(help="reckoned, simulated, processes; several with commas; or all")
+    ] = "reckoned,simulated",
+    long: Annotated[bool, typer.Option(help="a larger network, more machines, three seeds: hours")] = False,
+    out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
+    crew: Annotated[int, typer.Option(min=0, help="simulated races at a time; 0: one per core")] = 0,
+) -> None:
+    """Repeat DistBelief's figure: SGD, Downpour, Downpour with Adagrad, Sandblaster L-BFGS.
+
+    reckoned: one network on several machines, at once. simulated: real training on simulated machines, two or three
+    minutes. processes: the same programs on processes of this machine, half a minute more.
+    """
+    from dlmini import files
+    from dlmini.studies.distbelief import report
+    from dlmini.studies.distbelief.methods import LONG, SHORT
+    from dlmini.studies.distbelief.study import WORLDS, study
+
+    worlds = WORLDS if world == "all" else tuple(world.split(","))
+    if strange := [one for one in worlds if one not in WORLDS]:
+        raise ValueError(f"--world {strange[0]}: choose some of {', '.join(WORLDS)}, or all")
+    if out is not None:
+        files.demand_new(out)
+    began = time.perf_counter()
+    found = study(LONG if long else SHORT, worlds, crew or os.cpu_count() or 1, say)
+    console.print(Markdown(report.text(found)))
+    if out is not None:
+        report.write(found, out)
+        say(f"tables and figures written to {out}")
+    say(f"done in {time.perf_counter() - began:.0f} s")
