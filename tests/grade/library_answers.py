@@ -188,3 +188,23 @@ def run_seconds(*args):
 
 def choose_plan(*args):
     return library("dlmini.lessons.composing.plans").choose_plan(*args)
+
+
+# ---- 13 ----
+
+
+def two_loop(*args):
+    return library("dlmini.optim.lbfgs").two_loop(*args)
+
+
+def next_portion(replica, waiting, held, late):
+    return library("dlmini.sandblaster.portions").next_portion(replica, {*waiting}, held, set(), set(), late)
+
+
+def counted(staged, shards):
+    handout, votes = library("dlmini.sandblaster.portions").Handout(0, False), {}
+    for shard, portion, replica in staged:
+        votes.setdefault((portion, replica), set()).add(shard)
+        if len(votes[portion, replica]) == shards:
+            handout.count(portion, replica)
+    return handout.counted
