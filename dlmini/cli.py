@@ -1,4 +1,4 @@
-"""The command line: `dlmini lab | update | changes | check | train | compare | classroom | plan | doctor | ...`."""
+"""The command line: `dlmini lab | update | check | train | compare | classroom | volunteer | plan | doctor | ...`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dlmini.commands.join import join
 from dlmini.commands.lab import lab
 from dlmini.commands.plan import plan
 from dlmini.commands.tasks import SETS, task_of
+from dlmini.commands.volunteer import volunteer
 from dlmini.commands.workspace import show_changes, update
 from dlmini.files import demand_new, demand_place
 from dlmini.terminal import alone, by_class, console, say, together
@@ -27,6 +28,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
 app.add_typer(data, name="data")
 app.add_typer(course, name="course")
+app.add_typer(volunteer, name="volunteer")
 for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, update, plan):
     app.command()(command)
 app.command()(distbelief)

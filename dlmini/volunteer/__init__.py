@@ -1,6 +1,11 @@
 """Training by volunteers: machines that come, go, fail and lie.
 
+    dlmini volunteer serve FOLDER        dlmini volunteer join http://HOST:PORT
+
 unit.py             one work unit's life: copies, quorum, maxima         validator.py    which answer is believed
 dispatcher.py       units, hosts, queue, deadlines: a state machine      hosts.py        quotas and trust
-dispatch_events.py  what happens to it, and what it orders              crowd.py        many hosts, to try it out
+dispatch_events.py  what happens to it, and what it orders               crowd.py        many hosts, to try it out
+work.py             what is to be done, as data                          store.py        the project's SQLite file
+engine.py           dispatcher, store and work tied together             server.py       HTTP around it; page.html
+guards.py           budgets and deadlines of requests                    client.py       a volunteer; limits.py
 """

@@ -1,0 +1,208 @@
+"""A volunteer: takes a unit, trains it, sends the weights back; again and again.
+
+Killed and started again it goes on where it was: its token and the unit under way lie in its folder. Without a server
+it waits, longer each time up to a minute. What the server says is checked: the work is data, weights have a checksum.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+
+import httpx
+import numpy as np
+import platformdirs
+
+from dlmini import files
+from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.work import fingerprint, work_of
+
+LONGEST_WAIT = 60.0
+KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
+
+
+class Client:
+    """url: of the server. folder: where this volunteer remembers. say: who is told. wait(seconds): True ends it."""
+
+    def __init__(self, url: str, name: str, folder=None, limits: Limits | None = None, say=print, verify=True):
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise ValueError(f"url is {url!r}; it must be as the server shows it: http://HOST:PORT")
+        self.url, self.name, self.say, self.limits = url.rstrip("/"), name, say, limits or Limits()
+        place = platformdirs.user_cache_dir("dlmini", appauthor=False)
+        named = blake2b(f"{self.url} {name}".encode(), digest_size=8).hexdigest()
+        self.folder = Path(folder) if folder else Path(place) / "volunteer" / named
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.http = httpx.Client(base_url=self.url, timeout=60, verify=verify, trust_env=False)
+        self.ended = threading.Event()
+        self.token = self.described = None
+        self.tries = self.done = 0
+
+    def stay(self, units: int | None = None) -> int:
+        """Work until the project is finished, `stop` is called, or `units` are done. Returns how many were."""
+        self.limits.keep_to_cores()
+        while not self.ended.is_set() and (units is None or self.done < units):
+            if why := self.limits.why_not(time.localtime().tm_hour, self.folder):
+                self.rest(why, LONGEST_WAIT)
+            elif self.attempt(self.turn) == "finished":
+                self.say("the project is finished; thank you")
+                break
+        return self.done
+
+    def stop(self) -> None:
+        self.ended.set()
+
+    def attempt(self, work: Callable):
+        """Do it; if the server cannot be reached or says no, wait and let the caller try again."""
+        try:
+            found = work()
+            self.tries = 0
+            return found
+        except httpx.TransportError as error:
+            self.rest(f"{self.url} cannot be reached ({error})", min(LONGEST_WAIT, 0.5 * 2**self.tries))
+        except httpx.HTTPStatusError as error:
+            status = error.response.status_code
+            if status == 401:
+                self.forget("token.json")
+                self.token = None
+            after = error.response.headers.get("retry-after", "")
+            wait = float(after) if after.isdigit() else min(LONGEST_WAIT, 0.5 * 2**self.tries)
+            self.rest(f"the server says {status}: {sentence(error.response)}", wait)
+        self.tries = min(self.tries + 1, 10)
+        return None
+
+    def rest(self, why: str, seconds: float) -> None:
+        self.say(why)
+        self.ended.wait(seconds * random.uniform(0.5, 1.0))  # so that thirty clients do not come back at once
+
+    # ---- one turn ----
+
+    def turn(self) -> str:
+        """Go on with what is under way, or ask for work."""
+        self.introduce()
+        unit = self.recall("unit.json") or self.ask()
+        if unit in (None, "finished"):
+            return unit or ""
+        self.work_on(unit)
+        return "done"
+
+    def introduce(self) -> None:
+        if self.token is None:
+            known = self.recall("token.json") or {}
+            if known.get("url") != self.url:
+                kind = "".join(c for c in f"{platform.system()} {platform.machine()}" if c.isalnum() or c in " -_")
+                reply = self.call("POST", "/join", json={"name": self.name, "kind": kind[:80]})
+                known = reply.json() | {"url": self.url}
+                self.remember("token.json", known)
+            self.token = str(known["token"])
+        if self.described is None:
+            self.described = work_of(self.call("GET", "/work").json())
+
+    def ask(self):
+        reply = self.call("POST", "/ask")
+        if reply.status_code == 204:
+            if "x-finished" in reply.headers:
+                return "finished"
+            self.ended.wait(min(float(reply.headers.get("retry-after", 10)), LONGEST_WAIT) * random.uniform(0.5, 1.0))
+            return None
+        unit = reply.json()
+        self.remember("unit.json", unit)
+        self.forget("progress.npz")
+        return unit
+
+    def work_on(self, unit: dict) -> None:
+        """Train and report. What cannot be done is reported, too."""
+        place = f"{int(unit['unit'])}/{int(unit['copy'])}"
+        try:
+            w = self.train(unit)
+        except (ValueError, FloatingPointError, MemoryError) as error:
+            self.deliver(f"/error/{place}", files.why(error).encode())
+        else:
+            data = w.astype("<f4").tobytes()
+            self.deliver(f"/report/{place}", data, {"x-checksum": fingerprint(data)})
+        self.forget("unit.json")
+        self.forget("progress.npz")
+        self.done += 1
+
+    def train(self, unit: dict) -> np.ndarray:
+        start = self.weights(int(unit["iteration"]))
+        return self.described.train(start, int(unit["unit"]), self.keeper(unit), self.progress(unit))
+
+    def weights(self, iteration: int) -> np.ndarray:
+        reply = self.call("GET", f"/weights/{iteration}")
+        if fingerprint(reply.content) != reply.headers.get("x-checksum"):
+            raise httpx.ReadError("the weights were damaged on the way")
+        return np.frombuffer(reply.content, "<f4").astype(np.float32)
+
+    def deliver(self, path: str, data: bytes, headers: dict | None = None) -> None:
+        """Until the server has it, or does not want it: late and repeated answers are no fault worth a retry."""
+        while not self.ended.is_set():
+            if self.attempt(partial(self.deliver_once, path, data, headers)):
+                return
+
+    def deliver_once(self, path: str, data: bytes, headers: dict | None) -> bool:
+        reply = self.http.post(path, content=data, headers=self.credentials() | (headers or {}))
+        if reply.status_code in (404, 409, 410):
+            self.say(f"not taken: {sentence(reply)}")
+        else:
+            reply.raise_for_status()
+        return True
+
+    def call(self, verb: str, path: str, **more) -> httpx.Response:
+        reply = self.http.request(verb, path, headers=self.credentials(), **more)
+        if reply.status_code == 410:  # what we were at is long over
+            self.forget("unit.json")
+        reply.raise_for_status()
+        return reply
+
+    def credentials(self) -> dict:
+        return {"authorization": f"Bearer {self.token}"} if self.token else {}
+
+    # ---- what lies in the folder ----
+
+    def remember(self, name: str, value: dict) -> None:
+        files.write_text(self.folder / name, json.dumps(value))
+
+    def recall(self, name: str) -> dict | None:
+        """None if it is not there, or damaged."""
+        with suppress(*files.DAMAGED):
+            found = json.loads((self.folder / name).read_text(encoding="utf-8"))
+            return found if isinstance(found, dict) else None
+        return None
+
+    def forget(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+
+    def keeper(self, unit: dict) -> Callable:
+        """Keeps the progress of a unit, now and then."""
+        last = [time.monotonic()]
+
+        def keep(step: int, memory: Callable) -> None:
+            if time.monotonic() - last[0] >= KEEP_EVERY:
+                kept = memory() | {"step": step, "unit": int(unit["unit"]), "token": self.token}
+                files.write(self.folder / "progress.npz", lambda stream: np.savez(stream, **kept))
+                last[0] = time.monotonic()
+
+        return keep
+
+    def progress(self, unit: dict) -> dict | None:
+        """What was kept of this unit, if it is whole."""
+        with suppress(*files.DAMAGED), np.load(self.folder / "progress.npz", allow_pickle=False) as kept:
+            found = {name: kept[name] for name in kept.files}
+            if int(found["unit"]) == int(unit["unit"]) and str(found["token"]) == self.token:
+                return found
+        return None
+
+
+def sentence(reply: httpx.Response) -> str:
+    """What the server says went wrong, in one line."""
+    with suppress(ValueError, AttributeError):
+        return " ".join(str(reply.json().get("error")).split())[:300]
+    return reply.reason_phrase

@@ -1,0 +1,265 @@
+"""A project without its network: the dispatcher, the store and the work, tied together. Every call brings its time.
+
+What a caller is told has been committed. If the disk fails in the middle, memory is read anew from the journal, so that
+the two never differ.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from hashlib import blake2b
+
+import numpy as np
+
+from dlmini.volunteer.dispatch_events import (
+    Add,
+    Ask,
+    Join,
+    Judge,
+    Missed,
+    Refuse,
+    Report,
+    Send,
+    Tick,
+    Took,
+    event_of,
+    line,
+)
+from dlmini.volunteer.dispatcher import Dispatcher
+from dlmini.volunteer.store import Store
+from dlmini.volunteer.unit import STATES, Accept, GiveUp, Terms, Validate
+from dlmini.volunteer.validator import Bitwise, judge
+from dlmini.volunteer.work import Work, fingerprint, mean_of, work_of
+
+EVENTS_SHOWN = 30
+ON = 60.0  # seconds since a host was heard of
+
+
+class Refused(ValueError):
+    """What a host asked for and cannot have: the status and the sentence that it is told."""
+
+    def __init__(self, status: int, why: str):
+        super().__init__(why)
+        self.status = status
+
+
+def secret_of(token: str) -> str:
+    """What is kept of a token: who reads the file cannot speak for a host."""
+    return blake2b(token.encode(), digest_size=32).hexdigest()
+
+
+class Engine:
+    """folder: where the project lives; it goes on where it was. same: how answers are compared."""
+
+    def __init__(self, folder, work: Work | None = None, terms: Terms | None = None, same=None, durable=False):
+        self.store, self.same = Store(folder, durable), same or Bitwise()
+        self.settle(work, terms)
+        self.work.check()
+        self.size = self.work.size
+        self.load()
+        if self.store.weights(0) is None and not self.iteration:
+            with self.store.together():
+                self.store.keep_weights(0, self.work.initial(), self.work.units)
+                self.do(Add(0.0, self.work.units, self.terms))
+
+    def settle(self, work, terms) -> None:
+        """A new project is what was asked for; one that is there stays what it is."""
+        kept = self.store.about("work")
+        if kept is None:
+            work, terms = work or Work(), terms or Terms()
+            with self.store.together():
+                self.store.note("work", work.plain())
+                self.store.note("terms", terms.plain())
+                self.store.note("admin", secrets.token_urlsafe(24))
+        elif work is not None and work.plain() != kept:
+            raise ValueError(f"{self.store.file} holds another project; name another folder, or go on with it as it is")
+        self.work, self.terms = work_of(self.store.about("work")), Terms(*self.store.about("terms"))
+        self.admin = self.store.about("admin")
+
+    def load(self) -> None:
+        """The state of the dispatcher, from the journal."""
+        self.it, self.news, self.seen = Dispatcher(self.work.seed), deque(maxlen=EVENTS_SHOWN), {}
+        for entry in self.store.journal():
+            self.it.apply(event_of(entry))
+        self.names = {number: name for number, name, *_ in self.store.hosts()}
+        self.tokens = {token: number for number, _, token, _ in self.store.hosts()}
+        self.paused = bool(self.store.about("paused"))
+
+    # ---- what hosts ask ----
+
+    def join(self, at: float, name: str, kind: str) -> tuple[int, str]:
+        number, token = len(self.names), secrets.token_urlsafe(24)
+        with self.changing():
+            self.store.add_host(number, name, secret_of(token), kind)
+            self.do(Join(at, number, kind))
+        self.names[number], self.tokens[secret_of(token)] = name, number
+        self.tell(f"{name} joins")
+        return number, token
+
+    def host(self, at: float, token: str) -> int:
+        found = self.tokens.get(secret_of(token))
+        if found is None:
+            raise Refused(401, "this token is not known here; join first")
+        self.seen[found] = at
+        return found
+
+    def ask(self, at: float, host: int) -> Send | None:
+        if self.paused or self.finished:
+            return None
+        with self.changing():
+            orders = self.do(Ask(at, host))
+        return next((order for order in orders if isinstance(order, Send)), None)
+
+    def report(self, at: float, host: int, unit: int, copy: int, data: bytes, digest: str) -> None:
+        """Weights as bytes: checked before anything is stored."""
+        weights = self.checked(data, digest)
+        with self.changing():
+            orders = self.do(Report(at, host, unit, copy, True), (digest, weights))
+        self.demand_taken(orders)
+
+    def report_error(self, at: float, host: int, unit: int, copy: int, why: str) -> None:
+        with self.changing():
+            orders = self.do(Report(at, host, unit, copy, False))
+        self.demand_taken(orders)
+        self.tell(f"{self.names[host]} failed at unit {unit}: {why}")
+
+    def tick(self, at: float) -> None:
+        with self.changing():
+            self.do(Tick(at))
+
+    def pause(self, on: bool) -> None:
+        with self.store.together():
+            self.store.note("paused", on)
+        self.paused = on
+
+    # ---- how it is done ----
+
+    def checked(self, data: bytes, digest: str) -> bytes:
+        if len(data) != 4 * self.size:
+            raise Refused(400, f"{len(data)} bytes came; {self.size} numbers of 4 bytes are wanted")
+        if fingerprint(data) != digest:
+            raise Refused(400, "the checksum does not fit the bytes: they were damaged on the way; send them again")
+        if not np.isfinite(np.frombuffer(data, "<f4")).all():
+            raise Refused(422, "there are weights that are no finite numbers; report an error in place of them")
+        return data
+
+    def demand_taken(self, orders: list) -> None:
+        for order in orders:
+            if isinstance(order, Refuse):
+                raise Refused(409, order.why)
+
+    def changing(self):
+        return Changing(self)
+
+    def do(self, event, answer=None) -> list:
+        """Let something happen: journal it, and obey the orders. Inside a transaction."""
+        orders = self.it.apply(event)
+        if any(not isinstance(order, Refuse) for order in orders):
+            self.store.log(line(event))
+        for order in orders:
+            self.obey(order, event, answer)
+        return orders
+
+    def obey(self, order, event, answer) -> None:
+        if isinstance(order, Took):
+            self.store.keep_answer(order.unit, order.copy, *answer)
+        elif isinstance(order, Validate):
+            self.do(Judge(event.at, order.unit, *self.verdict(order)))
+        elif isinstance(order, Accept):
+            self.store.accept(*order)
+            self.advance(event.at)
+        elif isinstance(order, GiveUp):
+            self.tell(f"unit {order.unit} is given up: {order.why}")
+            self.advance(event.at)
+        elif isinstance(order, Missed):
+            self.tell(f"{self.names.get(order.host)} missed the deadline of unit {order.unit}")
+
+    def verdict(self, order: Validate):
+        """By digests where bits decide; else by the weights."""
+        if isinstance(self.same, Bitwise):
+            answers, same = self.store.digests(order.unit, order.copies), str.__eq__
+        else:
+            answers, same = {k: self.store.answer(order.unit, k) for k in order.copies}, self.same
+        found = judge(answers, order.quorum, same)
+        for copy in found.invalid:
+            host = self.it.units[order.unit].copies[copy].host
+            self.tell(f"{self.names.get(host)} gave an answer to unit {order.unit} that others do not confirm")
+        return found
+
+    def advance(self, at: float) -> None:
+        """When all units of an iteration are over: the mean, and the next iteration."""
+        units = self.work.units
+        if self.it.done + len(self.it.failed) < self.it.born:
+            return
+        done = self.it.born // units
+        if self.iteration >= done:  # two units ended at one event, and the first has seen to it
+            return
+        w = mean_of(self.store.accepted((done - 1) * units, done * units))
+        if w is None:  # every unit was given up
+            w = np.frombuffer(self.store.weights(done - 1), "<f4")
+        self.store.keep_weights(done, w, units)
+        if done < self.work.iterations:
+            self.do(Add(at, units, self.terms))
+
+    @property
+    def iteration(self) -> int:
+        """The iteration under way; after the last one their number."""
+        return self.store.db.execute("select ifnull(max(iteration), 0) from weights").fetchone()[0]
+
+    @property
+    def finished(self) -> bool:
+        return self.it.done + len(self.it.failed) == self.it.born > 0
+
+    def unlooked(self) -> list[int]:
+        """Iterations whose weights are here and were not tried on the test set."""
+        found = "select iteration from weights where accuracy is null and weights not null order by iteration"
+        return [iteration for (iteration,) in self.store.db.execute(found)]
+
+    def tell(self, text: str) -> None:
+        self.news.appendleft(text)
+
+    def status(self, at: float) -> dict:
+        """What the page shows. A host is on if it was heard of lately."""
+        it = self.it
+        hosts = [
+            {
+                "name": self.names[n],
+                "on": at - self.seen.get(n, -ON) < ON,
+                "busy": h.busy,
+                "good": h.good,
+                "bad": h.bad,
+            }
+            for n, h in it.hosts.items()
+        ]
+        return {
+            "work": self.work.plain(),
+            "iteration": self.iteration,
+            "finished": self.finished,
+            "paused": self.paused,
+            "done": it.done,
+            "given_up": {str(unit): why for unit, why in it.failed.items()},
+            "copies": {state: it.counts[state] for state in STATES},
+            "hosts": hosts[-300:],
+            "accuracy": self.store.accuracies(),
+            "events": list(self.news),
+        }
+
+
+class Changing:
+    """A transaction; when it fails, memory is read anew from the journal."""
+
+    def __init__(self, engine: Engine):
+        self.engine, self.whole = engine, engine.store.together()
+
+    def __enter__(self):
+        self.whole.__enter__()
+
+    def __exit__(self, *error):
+        try:
+            self.whole.__exit__(*error)
+        except BaseException:  # it could not be committed
+            self.engine.load()
+            raise
+        if error[0] is not None:
+            self.engine.load()

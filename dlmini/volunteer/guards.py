@@ -1,0 +1,61 @@
+"""What keeps the server alive among strangers: a budget of requests for each, and a deadline for every request."""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADERS = 10.0  # seconds in which a request's headers must have come
+SAID = b"the headers did not come in time; send the whole request at once\n"
+LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
+
+
+class Budget:
+    """A bucket of `most` requests that fills at `rate` a second, for each key. Keys that are full are forgotten."""
+
+    def __init__(self, rate: float, most: float, keys: int = 10_000):
+        self.rate, self.most, self.keys = rate, most, keys
+        self.left: dict = {}  # key -> (requests left, when)
+
+    def spend(self, key, at: float) -> bool:
+        left, when = self.left.pop(key, (self.most, at))
+        left = min(self.most, left + (at - when) * self.rate)
+        while len(self.left) >= self.keys:  # the one that was quiet longest
+            self.left.pop(next(iter(self.left)))
+        self.left[key] = (left - (left >= 1), at)
+        return left >= 1
+
+
+class Patient(H11Protocol):
+    """uvicorn's connection, but whoever sends headers byte by byte for ever is shown the door."""
+
+    patience = HEADERS
+    timer = None
+
+    def connection_made(self, transport) -> None:
+        super().connection_made(transport)
+        self.expect()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE:
+            if self.timer is None:
+                self.expect()
+        elif self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def expect(self) -> None:
+        self.timer = asyncio.get_running_loop().call_later(self.patience, self.give_up)
+
+    def give_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(LATE % (len(SAID), SAID))
+            self.transport.close()
+
+    def connection_lost(self, exc) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        super().connection_lost(exc)

@@ -1,0 +1,203 @@
+"""A project without its network: equal bits, restarts, units given up, a disk that fails."""
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from volunteer_servers import ONCE, SMALL
+
+from dlmini.volunteer.dispatch_events import event_of
+from dlmini.volunteer.dispatcher import replay
+from dlmini.volunteer.engine import Engine, Refused
+from dlmini.volunteer.limits import Limits, within
+from dlmini.volunteer.unit import Terms
+from dlmini.volunteer.validator import Close
+from dlmini.volunteer.work import Work, fingerprint, work_of
+
+
+@pytest.fixture
+def open_engine(tmp_path):
+    made = []
+
+    def make(work=SMALL, terms=ONCE, **more):
+        made.append(Engine(tmp_path / "project", work, terms, **more))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.store.close()
+
+
+def hosts(engine, count):
+    return [engine.join(0.0, f"host {k}", "kind")[0] for k in range(count)]
+
+
+def answer(engine, unit):
+    start = np.frombuffer(engine.store.weights(unit // engine.work.units), "<f4").copy()
+    return engine.work.train(start, unit).tobytes()
+
+
+def work_off(engine, crew, turn=None, at=1.0):
+    """Hosts take turns until all is over. turn(host, send) -> bytes, or None: an error."""
+    while not engine.finished:
+        for host in crew:
+            if send := engine.ask(at, host):
+                data = turn(host, send) if turn else answer(engine, send.unit)
+                if data is None:
+                    engine.report_error(at, host, send.unit, send.copy, "on purpose")
+                else:
+                    engine.report(at, host, send.unit, send.copy, data, fingerprint(data))
+        at += 1.0
+
+
+def final(engine):
+    return np.frombuffer(engine.store.weights(engine.iteration), "<f4")
+
+
+def test_volunteers_come_to_the_same_bits_as_one_machine(open_engine):
+    engine = open_engine()
+    work_off(engine, hosts(engine, 4))
+    assert engine.iteration == SMALL.iterations
+    assert np.array_equal(final(engine), SMALL.alone())
+
+
+def test_quorum_of_two_with_a_liar_comes_to_the_same_bits_and_names_the_liar(open_engine):
+    engine = open_engine(terms=Terms(max_total=20, max_error=9, max_success=9))
+    crew = hosts(engine, 5)
+
+    def turn(host, send):
+        data = answer(engine, send.unit)
+        return (np.frombuffer(data, "<f4") + np.float32(1)).tobytes() if host == 2 else data
+
+    work_off(engine, crew, turn)
+    assert np.array_equal(final(engine), SMALL.alone())
+    assert engine.it.hosts[2].good == 0
+    assert engine.it.hosts[2].bad == engine.it.counts["invalid"] > 0
+
+
+def test_a_tolerance_takes_answers_that_differ_in_the_last_bits(open_engine):
+    engine = open_engine(terms=Terms(), same=Close(1e-3))
+
+    def turn(host, send):
+        return (np.frombuffer(answer(engine, send.unit), "<f4") * np.float32(1 + 1e-6 * host)).tobytes()
+
+    work_off(engine, hosts(engine, 3), turn)
+    assert engine.it.counts["invalid"] == 0
+    assert np.allclose(final(engine), SMALL.alone(), rtol=1e-3, atol=1e-4)
+
+
+def test_units_that_are_given_up_are_named_and_the_rest_goes_on(open_engine):
+    engine = open_engine(terms=replace(ONCE, max_error=1, max_total=3))
+    work_off(engine, hosts(engine, 4), lambda host, send: None if send.unit == 7 else answer(engine, send.unit))
+    assert engine.it.failed == {7: "2 errors, more than 1"}
+    assert engine.iteration == SMALL.iterations
+    assert engine.status(0.0)["given_up"] == {"7": "2 errors, more than 1"}
+    assert not np.array_equal(final(engine), SMALL.alone())
+
+
+def test_an_iteration_of_which_nothing_is_left_keeps_its_weights(open_engine):
+    engine = open_engine(replace(SMALL, iterations=1), replace(ONCE, max_error=0))
+    work_off(engine, hosts(engine, 2), lambda host, send: None)
+    assert np.array_equal(final(engine), SMALL.initial())
+    assert len(engine.it.failed) == SMALL.units
+
+
+def test_two_units_that_end_at_one_moment_end_an_iteration_once(open_engine):
+    engine = open_engine(replace(SMALL, iterations=1, units=2), replace(ONCE, max_total=1, max_error=1))
+    for host in hosts(engine, 2):
+        engine.ask(0.0, host)
+    engine.tick(1e6)
+    assert engine.finished
+    assert engine.iteration == 1
+
+
+def test_at_any_moment_a_new_process_goes_on_where_the_old_one_was(open_engine):
+    """Everything that was committed is read back: state by journal, names, tokens, weights."""
+    engine = open_engine()
+    token = engine.join(0.0, "first", "kind")[1]
+    at, seen = 1.0, 0
+    while not engine.finished:
+        host = engine.host(at, token)
+        send = engine.ask(at, host)
+        if seen % 3:
+            data = answer(engine, send.unit)
+            engine.report(at, host, send.unit, send.copy, data, fingerprint(data))
+        else:
+            at += 31.0  # never reported: its deadline passes
+        again = open_engine()
+        assert again.it.state() == engine.it.state()
+        assert again.it.state() == replay(map(event_of, again.store.journal()), seed=SMALL.seed).state()
+        assert again.store.db.execute("pragma integrity_check").fetchone() == ("ok",)
+        engine, seen = again, seen + 1
+    assert np.array_equal(final(engine), SMALL.alone())
+
+
+def test_what_the_disk_did_not_take_has_not_happened(open_engine, monkeypatch):
+    engine = open_engine()
+    (host,) = hosts(engine, 1)
+    send = engine.ask(1.0, host)
+    data, before = answer(engine, send.unit), engine.it.state()
+
+    def full(*args):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.store, "accept", full)
+        with pytest.raises(sqlite3.OperationalError):
+            engine.report(1.0, host, send.unit, send.copy, data, fingerprint(data))
+    assert engine.it.state() == before
+    engine.report(2.0, host, send.unit, send.copy, data, fingerprint(data))
+    assert engine.it.done == 1
+
+
+def test_an_answer_is_taken_once(open_engine):
+    engine = open_engine(terms=Terms())
+    one, two = hosts(engine, 2)
+    send = engine.ask(1.0, one)
+    data = answer(engine, send.unit)
+    engine.report(1.0, one, send.unit, send.copy, data, fingerprint(data))
+    for host, why in ((one, "reported before"), (two, "not given to you")):
+        with pytest.raises(Refused, match=why):
+            engine.report(1.0, host, send.unit, send.copy, data, fingerprint(data))
+
+
+def test_another_project_in_the_same_folder_is_refused(open_engine):
+    open_engine()
+    with pytest.raises(ValueError, match="holds another project"):
+        open_engine(replace(SMALL, seed=5))
+    assert open_engine(None, None).work == SMALL
+
+
+def test_a_unit_goes_on_from_its_progress_to_the_bit():
+    kept = {}
+    start = SMALL.initial()
+    whole = SMALL.train(start, 8, keep=lambda step, memory: kept.setdefault(step, {"step": step, **copies(memory())}))
+    assert sorted(kept) == [1, 2, 3, 4]
+    for progress in kept.values():
+        assert np.array_equal(SMALL.train(start, 8, before=progress), whole)
+
+
+def copies(memory):
+    return {name: np.copy(value) for name, value in memory.items()}
+
+
+def test_work_is_data_and_is_checked():
+    assert work_of(SMALL.plain()) == SMALL
+    for change, why in (({"model": "os.system"}, "model"), ({"units": -1}, "units"), ({"data": "/etc/passwd"}, "data")):
+        with pytest.raises(ValueError, match=why):
+            work_of(SMALL.plain() | change)
+    with pytest.raises(ValueError, match="nothing else"):
+        work_of(SMALL.plain() | {"code": "print()"})
+    with pytest.raises(ValueError, match="480 rows cannot fill 481"):
+        Work("mlp", "blobs", units=481).check()
+
+
+def test_a_volunteer_says_why_it_rests(tmp_path):
+    assert Limits(ram=0, disk=0).why_not(3, tmp_path) == ""
+    assert "20 to 8" in Limits(ram=0, disk=0, hours="20-8").why_not(12, tmp_path)
+    assert "memory" in Limits(ram=1e6).why_not(12, tmp_path)
+    assert "disk" in Limits(ram=0, disk=1e9).why_not(12, tmp_path)
+    assert [hour for hour in range(24) if within(hour, 22, 3)] == [0, 1, 2, 22, 23]
+    with pytest.raises(ValueError, match="hours"):
+        Limits(hours="evening")
