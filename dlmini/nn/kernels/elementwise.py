@@ -6,6 +6,8 @@ Matrix products stay with BLAS. Arrays of any layout are served; dense ones with
 import numpy as np
 
 from dlmini.jit import kernel
+from dlmini.nn.kernels.memory import address
+from dlmini.nn.kernels.routines import COPY, SUM, SUM_BACK, run, table
 
 
 def flat(*arrays):
@@ -72,13 +74,36 @@ def relu_forward(x, y):
 
 
 @kernel
-def _relu_backward(y, dy, dx):
-    for i in range(y.size):
-        dx[i] = dy[i] if y[i] > 0 else 0
+def _rows(table, routine, asked, a, a_n, a_h, b, b_n, b_h, c, c_n, c_h, N, H, count):
+    """A routine on each run of `count` floats of three arrays."""
+    for n in range(N):
+        for h in range(H):
+            at_a, at_b, at_c = a + 4 * (n * a_n + h * a_h), b + 4 * (n * b_n + h * b_h), c + 4 * (n * c_n + h * c_h)
+            run(table, routine, asked, count, at_a, at_b, at_c)
+
+
+def by_rows(routine, asked, *arrays):
+    """Run a routine on arrays that are dense, or images of dense rows; False if one of them is neither.
+
+    A loop of Numba's that reads what it writes, as all of these do, would go one number at a time.
+    """
+    if any(a.dtype != np.float32 for a in arrays):
+        return False
+    if all(a.flags.c_contiguous for a in arrays):
+        N, H, count, pitches = 1, 1, arrays[0].size, [(0, 0)] * 3
+    elif all(a.ndim == 4 and a.strides[3] == 4 and a.strides[2] == 4 * a.shape[3] for a in arrays):
+        (N, H, W, C), pitches = arrays[0].shape, [(a.strides[0] // 4, a.strides[1] // 4) for a in arrays]
+        count = W * C
+    else:
+        return False
+    (a, b, c), (at_a, at_b, at_c) = map(address, arrays), pitches
+    _rows(table(), routine, int(asked), a, *at_a, b, *at_b, c, *at_c, N, H, count)
+    return True
 
 
 def relu_backward(y, dy, dx):
-    through(_relu_backward, (y, dy), dx)
+    if not by_rows(COPY, True, dy, dx, y):
+        dx[...] = np.where(y > 0, dy, np.float32(0))
 
 
 def tanh_forward(x, y):
@@ -96,15 +121,17 @@ def tanh_backward(y, dy, dx):
 
 
 def sum_forward(a, b, y, relu=False):
-    np.add(a, b, out=y)
-    if relu:
-        np.maximum(y, 0, out=y)
+    if not by_rows(SUM, relu, a, b, y):
+        np.add(a, b, out=y)
+        if relu:
+            np.maximum(y, 0, out=y)
 
 
 def sum_backward(dy, dx, x=None):
-    np.add(dy, dx, out=dx)
-    if x is not None:
-        through(_relu_backward, (x, dx), dx)
+    if not by_rows(SUM_BACK, x is not None, dy, dx, dy if x is None else x):
+        np.add(dy, dx, out=dx)
+        if x is not None:
+            relu_backward(x, dx, dx)
 
 
 @kernel
