@@ -1,0 +1,90 @@
+"""What liars send. An attack sees the honest updates (a matrix), and gives the update that all f liars send.
+
+    lie = attack(honest, f)        honest: one row per honest client
+Liars know everything and act together: the worst case. Label flip is not here: it changes what a client learns from
+(`flipped`), not what it sends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from dlmini.checks import real, settle, whole
+
+
+@dataclass(frozen=True)
+class SignFlip:
+    """The opposite, `scale` times as large."""
+
+    scale: float = 1.0
+
+    def __post_init__(self):
+        settle(self, scale=real(self.scale, "scale", above=0))
+
+    def __call__(self, honest: np.ndarray, f: int) -> np.ndarray:
+        return -self.scale * honest.mean(axis=0)
+
+
+@dataclass(frozen=True)
+class InnerProduct:
+    """A little of the opposite: near enough to be chosen, and uphill.  -eps mean.  Xie et al., UAI 2019."""
+
+    eps: float = 0.5
+
+    def __post_init__(self):
+        settle(self, eps=real(self.eps, "eps", above=0))
+
+    def __call__(self, honest, f):
+        return -self.eps * honest.mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Alie:
+    """A little is enough: inside the spread of the honest ones.  mean - z std,  Baruch et al., NeurIPS 2019.
+
+        z = Phi^-1((n - s) / n),   s = floor(n/2 + 1) - f  honest clients further out make a majority with the liars
+    z: 0 takes this one.
+    """
+
+    z: float = 0.0
+
+    def __post_init__(self):
+        settle(self, z=real(self.z, "z", least=0))
+
+    def __call__(self, honest, f):
+        n = len(honest) + f
+        share = (n - max(1, n // 2 + 1 - f)) / n
+        z = self.z or NormalDist().inv_cdf(min(max(share, 0.5), 1 - 1e-6))
+        return honest.mean(axis=0) - z * honest.std(axis=0)
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Say what one honest client says: no lie can be seen, but its data count f + 1 times. Karimireddy et al., 2022."""
+
+    client: int = 0
+
+    def __post_init__(self):
+        settle(self, client=whole(self.client, "client", 0))
+
+    def __call__(self, honest, f):
+        return honest[self.client % len(honest)].copy()
+
+
+ATTACKS = (SignFlip, InnerProduct, Alie, Mimic)
+
+
+def flipped(labels: np.ndarray, classes: int) -> np.ndarray:
+    """Label flip: k becomes classes - 1 - k."""
+    return classes - 1 - labels
+
+
+def attacked(honest: np.ndarray, attack, f: int) -> np.ndarray:
+    """What the server receives: the honest rows, then f times the lie."""
+    if not f:
+        return honest
+    lie = np.asarray(attack(honest, f), honest.dtype)
+    return np.concatenate([honest, np.tile(lie, (f, 1))])

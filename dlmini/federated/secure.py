@@ -1,0 +1,52 @@
+"""Secure aggregation: the server learns the sum of the updates, and of no single one.
+
+Every two clients i < j share a secret; from it both draw the same mask, which i adds and j subtracts. In the sum all
+masks cancel. Updates become whole numbers first (fixed point), and sums are taken modulo 2^32: there a mask that is
+uniform hides its update completely, and cancelling is exact.
+
+    y_i = q(x_i) + sum_{j > i} m_ij - sum_{j < i} m_ij   (mod 2^32)
+If a client drops out, the others reveal the secrets they shared with it, and the server takes their masks out. Here the
+secrets are given; agreeing on them (Diffie-Hellman) and sharing them among the others (Shamir) is left out, and so is
+an active server. Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS 2017.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlmini.checks import whole
+
+BITS = 16  # behind the point
+
+
+def mask(secret: int, size: int) -> np.ndarray:
+    """What two clients with this secret both draw. For teaching: PCG64 is no cipher; a real system takes one."""
+    return np.random.default_rng([whole(secret, "secret", 0), 29]).integers(0, 2**32, size, np.uint32)
+
+
+def masked(client: int, update: np.ndarray, secrets: dict[int, int], clients: int) -> np.ndarray:
+    """What a client sends. secrets: by the other client's number."""
+    sent = quantised(update, clients)
+    for other, secret in secrets.items():
+        sent = sent + mask(secret, update.size) if other > client else sent - mask(secret, update.size)
+    return sent
+
+
+def quantised(update: np.ndarray, clients: int) -> np.ndarray:
+    """Fixed point, in uint32. A sum of `clients` of them must fit: |x| < 2^(31 - BITS) / clients."""
+    limit = 2.0 ** (31 - BITS) / clients
+    if not np.isfinite(update).all() or np.abs(update).max(initial=0) >= limit:
+        raise ValueError(f"an update must lie within ±{limit:g} to be summed over {clients} clients; clip it first")
+    return np.round(update.astype(np.float64) * 2**BITS).astype(np.int64).astype(np.uint32)
+
+
+def unmasked_sum(sent: dict[int, np.ndarray], lost: dict[int, dict[int, int]]) -> np.ndarray:
+    """The sum of those who sent. lost: of each client that dropped out, the secrets that the others shared with it."""
+    total = np.zeros_like(next(iter(sent.values())))
+    for update in sent.values():
+        total = total + update
+    for gone, secrets in lost.items():
+        for client in sent:
+            one = mask(secrets[client], total.size)
+            total = total - one if gone > client else total + one
+    return total.astype(np.int32).astype(np.float64) / 2**BITS
