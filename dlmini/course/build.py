@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dlmini.course import lessons
+from dlmini.course import glossary, lessons
 from dlmini.course.notebook import notebook
 from dlmini.course.strip import done_in, strip, stubs
 from dlmini.files import write_bytes, write_text
@@ -22,7 +22,10 @@ LESSONS = "<!-- lessons -->"  # in index.md: here comes the table of those that 
 def notebooks(root: Path) -> dict[Path, str]:
     """Every notebook that should be there, and its text."""
     course = root / "course"
-    texts = {it.name: read(course / f"{it.name}.md") for it in lessons.written(course)}
+    known = glossary.terms_of(course)
+    texts = {it.name: glossary.linked(read(course / f"{it.name}.md"), known) for it in lessons.written(course)}
+    if known:
+        texts[glossary.PAGE] = read(course / f"{glossary.PAGE}.md")
     index = read(course / "index.md")
     if LESSONS not in index:
         raise ValueError(f"course/index.md needs the line {LESSONS} where the table of lessons is to be")

@@ -15,7 +15,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 DIRECTIVE = re.compile(r"^ {0,3}(?:`{3,}|~{3,}|:{3,})\{(?P<name>[^}]+)\}", re.M)
 UNDERSTOOD = {"code-cell", "raw-cell"}
-LESSON_LINK = re.compile(r"\]\((?P<name>index|\d\d_[a-z0-9_]+)\.md(?P<place>#[^)]*)?\)")
+LESSON_LINK = re.compile(r"\]\((?P<name>index|glossary|\d\d_[a-z0-9_]+)\.md(?P<place>#[^)]*)?\)")
 
 
 def notebook(text: str, name: str) -> str:

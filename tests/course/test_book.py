@@ -62,9 +62,9 @@ def seen(book):
     return {file.name: Seen(file) for file in sorted(book.glob("*.html"))}
 
 
-def test_every_lesson_has_a_page_beside_index_and_lecturers(seen):
+def test_every_lesson_has_a_page_beside_index_glossary_and_lecturers(seen):
     names = {f"{it.name}.html" for it in lessons.written(PROJECT / "course")}
-    assert set(seen) == names | {"index.html", "lecturers.html", "book.html"}
+    assert set(seen) == names | {"index.html", "glossary.html", "lecturers.html", "book.html"}
     assert names <= set(seen["index.html"].links)
 
 

@@ -37,7 +37,8 @@ def bind(
         raise FileExistsError(f"{folder} is a file; name a folder for the book")
     folder.mkdir(parents=True, exist_ok=True)
     made, failures = lesson_pages(root, folder, profile if run else "", tell)
-    book = [pages.index(root / "course"), *made, pages.lecturers(root / "course")]
+    course = root / "course"
+    book = [pages.index(course), *made, *pages.glossary(course), pages.lecturers(course)]
     for page in book:
         put(folder / f"{page.name}.html", pages.written(page, book))
     if one_file:

@@ -76,6 +76,15 @@ def lecturers(course: Path) -> Page:
     return Page("lecturers", title(headings), body, headings)
 
 
+def glossary(course: Path) -> list[Page]:
+    """One page, where a course has a glossary."""
+    file = course / "glossary.md"
+    if not file.is_file():
+        return []
+    body, headings = prose(read(file), "glossary", course)
+    return [Page("glossary", title(headings), body, headings)]
+
+
 def title(headings: list[Heading]) -> str:
     return re.sub(r"<[^>]+>", "", headings[0].html)
 

@@ -14,7 +14,9 @@ from typing import NamedTuple
 from dlmini.course.book import formulas
 
 PAGES = {"SYLLABUS.md": "index.html#syllabus", "LECTURERS.md": "lecturers.html", "index.ipynb": "index.html"}
+PAGES |= {"glossary.md": "glossary.html", "glossary.ipynb": "glossary.html"}
 LESSON = re.compile(r"(?P<name>\d\d_[a-z0-9_]+)\.(?:ipynb|md)(?:#.*)?")
+TERM = re.compile(r"glossary\.(?:ipynb|md)#(?P<term>.+)")
 AWAY = ("http://", "https://", "mailto:", "#")
 
 
@@ -69,6 +71,8 @@ def page_of(link: str) -> str | None:
     """Where a link of the course leads in the book; nowhere, if what it names is not in it."""
     if link.startswith(AWAY):
         return link
+    if term := TERM.fullmatch(link):
+        return f"glossary.html#glossary-{slug(term['term'])}"
     lesson = LESSON.fullmatch(link)
     return f"{lesson['name']}.html" if lesson else PAGES.get(link)
 

@@ -1,0 +1,65 @@
+"""Every term is explained once, and linked where a lesson first uses it; nothing else in a lesson changes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dlmini.course import glossary
+from dlmini.course.lessons import NAME
+
+COURSE = Path(__file__).parents[2] / "course"
+TEXT = (COURSE / "glossary.md").read_text(encoding="utf-8")
+KNOWN = glossary.terms(TEXT)
+LESSONS = sorted(file.stem for file in COURSE.glob("*.md") if NAME.fullmatch(file.stem))
+LINK = re.compile(r"\[([^\]]+)\]\(glossary\.md#[^)]+\)")
+SMALL = glossary.terms("### rank\n\nOne of them.\n\n### ring all-reduce\n(ring)\nA sum.\n\n### all-reduce\n\nA sum.\n")
+
+
+def of(body: str) -> str:
+    """A lesson with this body, its links made."""
+    return glossary.linked(f"# 99 · Ranks\n\nWhat is a rank?\n\n{body}", SMALL).split("\n\n", 2)[2]
+
+
+def test_every_entry_is_read_and_names_a_lesson():
+    assert len(KNOWN) == TEXT.count("\n### ")
+    assert all(re.search(r"Lessons? \d\d", term.text) for term in KNOWN)
+
+
+def test_entries_stand_in_the_order_of_the_alphabet():
+    names = re.findall(r"^### (.+)$", TEXT, re.M)
+    assert names == sorted(names, key=str.lower)
+    said = [word.lower() for term in KNOWN for word in term.words]
+    assert len(set(said)) == len(said)
+
+
+def test_a_term_is_linked_once_and_the_longer_name_wins():
+    assert of("Ranks and a rank.") == "[Ranks](glossary.md#rank) and a rank."
+    assert of("A ring all-reduce.") == "A [ring all-reduce](glossary.md#ring-all-reduce)."
+    assert of("Frank all-reduced it.") == "Frank all-reduced it."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "```python\nrank = 1\n```",
+        "    `rank` and $rank$ and [a rank](x.md)",
+        "### A rank",
+        "| rank | ring |",
+        "<b>a rank</b>",
+        "$$\nrank\n$$",
+    ],
+)
+def test_code_formulas_links_headings_and_tables_stay(body):
+    assert of(body) == body
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_changes_in_nothing_but_links(name):
+    text = (COURSE / f"{name}.md").read_text(encoding="utf-8")
+    linked = glossary.linked(text, KNOWN)
+    assert LINK.sub(r"\1", linked) == text
+    links = LINK.findall(linked)
+    assert len(links) >= 5
+    targets = re.findall(r"\(glossary\.md#([^)]+)\)", linked)
+    assert len(set(targets)) == len(targets)
