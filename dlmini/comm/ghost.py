@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dlmini.checks import whole
+from dlmini.checks import LARGEST, whole
 
 
 class Ghost(NDArrayOperatorsMixin):
@@ -21,7 +21,8 @@ class Ghost(NDArrayOperatorsMixin):
 
     def __init__(self, shape, dtype="f4"):
         lengths = shape if isinstance(shape, list | tuple | np.ndarray) else (shape,)
-        self.shape = tuple(whole(n, "a length in a ghost's shape", 0) for n in lengths)
+        plain = all(type(n) is int and 0 <= n <= LARGEST for n in lengths)  # quick: simulations make many
+        self.shape = tuple(lengths if plain else (whole(n, "a length in a ghost's shape", 0) for n in lengths))
         self.dtype = np.dtype(dtype)
 
     ndim = property(lambda self: len(self.shape))

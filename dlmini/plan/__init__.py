@@ -4,6 +4,7 @@ device.py, sheets.py, layout.py        what computes, what is learned, and who d
 operations.py, transfers.py            what a layer computes; what a device sends
 memory.py, cost.py                     what a device must hold; what a step takes, and where its time goes
 search.py, report.py                   the fastest layouts that fit; tables and figures
+simulate.py, folding.py                a step played on every rank, or on those that stand for all like them
 zero_regimes.py                        ZeRO 2 as DeepSpeed sends it: buckets, owners
 """
 
@@ -13,6 +14,7 @@ from dlmini.plan.layout import Layout
 from dlmini.plan.memory import Memory, memory
 from dlmini.plan.search import search
 from dlmini.plan.sheets import SHEETS, Sheet, sheet_of
+from dlmini.plan.simulate import simulate, simulate_zero2
 from dlmini.plan.zero_regimes import flush_sizes, zero2
 
 __all__ = [
@@ -30,5 +32,7 @@ __all__ = [
     "memory",
     "search",
     "sheet_of",
+    "simulate",
+    "simulate_zero2",
     "zero2",
 ]

@@ -7,6 +7,7 @@ send was called.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
@@ -82,9 +83,11 @@ def cycle_of(waits: list[Wait]) -> list[int]:
 
 
 def picture(waits: list[Wait], most: int = 20) -> str:
-    """Who waits for whom, as text."""
-    lines = []
-    for w in waits[:most]:
+    """Who waits for whom, as text: first those for whom most others wait."""
+    awaited, lines = Counter(), []
+    for w in waits:
+        awaited.update(dict.fromkeys(w.on, 1 / max(1, len(w.on))))  # who waits for many points at each of them less
+    for w in sorted(waits, key=lambda w: -awaited[w.rank])[:most] if len(waits) > most else waits:
         on = ", ".join(map(str, w.on[:6])) + (" ..." if len(w.on) > 6 else "")
         lines += [f"  rank {w.rank} --> {on or 'nobody'}   at {w.clock:.6g} s: {w.what}", f"      {w.where}"]
     if len(waits) > most:

@@ -22,6 +22,7 @@ from dlmini.sim.pricing.price import settle
 from dlmini.sim.pricing.routes import Routes
 from dlmini.sim.pricing.vectors import Bill
 from dlmini.sim.rank import Posted
+from dlmini.sim.source_lines import place
 
 CHANNELS = {"barrier": BARRIER, "allreduce": ALLREDUCE, "reduce_scatter": REDUCE_SCATTER, "allgather": ALLGATHER}
 
@@ -92,7 +93,8 @@ class Meeting:
         if ticket.kind() != first.kind():
             raise CommError(
                 f"rank {ticket.rank.rank} calls {ticket}, while rank {first.rank.rank} called {first}: "
-                "all ranks of a communicator must call the same collectives in the same order, with equal lengths"
+                "all ranks of a communicator must call the same collectives in the same order, with equal lengths\n"
+                f"  rank {ticket.rank.rank}: {place(*ticket.line)}\n  rank {first.rank.rank}: {place(*first.line)}"
             )
         return meeting
 
@@ -144,6 +146,8 @@ class Meeting:
         xs, n = [ticket.x for ticket in self.tickets], self.plan.size
         if self.verb == "barrier":
             return [None] * n
+        if self.verb == "allgather" and all(isinstance(x, Ghost) for x in xs):  # nobody can change one
+            return [xs.copy() for _ in xs]
         if self.verb == "allgather":
             return [[t.brought if t is mine else copied(t.x)[0] for t in self.tickets] for mine in self.tickets]
         total = xs[0] if isinstance(xs[0], Ghost) else added(self.plan, xs)
