@@ -104,7 +104,7 @@ class Processes:
 def hear(said: Said | Lost, listen: Callable[[Event], None]) -> None:
     """Events, and the loss of a rank as one, to who listens; a printed text to where this process prints."""
     if isinstance(said, Lost):
-        listen(Fault("killed", f"rank {said.rank} {ended(said.code)}", rank=said.rank, at=said.at))
+        listen(Fault("killed", f"rank {said.rank} {ended(said.code, said.hung)}", rank=said.rank, at=said.at))
     elif said.stream == "events":
         for event in said.text:
             listen(from_row(event) if type(event) is tuple else pickle.loads(event))

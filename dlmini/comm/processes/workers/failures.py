@@ -33,7 +33,7 @@ def judge(pool: Pool, timeout: float | None) -> list[Returned]:
         if isinstance(answer, Exited):
             raise RankFailed(f"rank {rank} left by sys.exit({answer.code})\n{answer.trace}", rank)
         if isinstance(answer, Died) and rank not in pool.lost:
-            raise RankFailed(f"rank {rank} {ended(answer.code)}{quoted(answer.words)}", rank, died=True)
+            raise RankFailed(f"rank {rank} {ended(answer.code, answer.hung)}{quoted(answer.words)}", rank, died=True)
     if not pool.succeeded():
         raise deadlock(answers) if pool.stuck else too_late(answers, timeout)
     return complete(answers, pool.lost)
@@ -63,8 +63,10 @@ def raised(rank: int, answer: Raised, called: str = "") -> BaseException:
     return error
 
 
-def ended(code: int | None) -> str:
+def ended(code: int | None, hung: bool = False) -> str:
     """A sentence about an exit code."""
+    if hung:
+        return "hung: its process was stopped (SIGSTOP) and did not go on, so it was ended"
     if code is None or code >= 0:
         return f"ended with exit code {code}, without an answer"
     name = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
@@ -92,9 +94,9 @@ def whereabouts(answers: dict[int, object]) -> str:
         if isinstance(answer, Stopped):
             lines.append(f"rank {rank} {answer.what or 'has finished'}: {answer.where}")
         elif isinstance(answer, Silent):
-            lines.append(f"rank {rank} is busy{quoted(answer.words)}")
+            lines.append(f"rank {rank} is {'stopped (SIGSTOP)' if answer.stopped else 'busy'}{quoted(answer.words)}")
         elif isinstance(answer, Died):
-            lines.append(f"rank {rank} {ended(answer.code)}")
+            lines.append(f"rank {rank} {ended(answer.code, answer.hung)}")
         else:
             lines.append(f"rank {rank} has finished")
     return "\n".join(lines)

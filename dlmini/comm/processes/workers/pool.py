@@ -3,6 +3,7 @@
 run        one task to every rank; chat and answers back; a death wakes us at once
 failure    the others are told to give up; if all do, they are kept; if one does not, all are ended
 death      of one that may die: the others are told so, and go on; afterwards all are ended
+hanging    of a process that was stopped: it is ended, and then dead
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dlmini.comm.processes.shared_area import SharedArea, nbytes
 from dlmini.comm.processes.wait_settings import cores
 from dlmini.comm.processes.workers import edited_sources
 from dlmini.comm.processes.workers.deadlock_watch import TICK, DeadlockWatch
+from dlmini.comm.processes.workers.hang_watch import HangWatch, is_stopped
 from dlmini.comm.processes.workers.protocol import READY, Died, Lost, Returned, Said, Silent, StartOrder, Task
 from dlmini.comm.processes.workers.start import compile_once, start_worker
 from dlmini.comm.processes.workers.wait_many import wait
@@ -34,14 +36,14 @@ GRACE = 0.3  # seconds for ranks to answer an abort
 class Pool:
     """`size` worker processes with a area between them.
 
-    Of the last run: `answers` in the order they came, who was `lost` though the others went on, and whether it was
-    ended because it was `stuck`.
+    Of the last run: `answers` in the order they came, who was `lost` though the others went on, who had `hung` and was
+    ended, and whether it was ended because it was `stuck`.
     """
 
     def __init__(self, size: int):
         self.size, self.owner, self.runs, self.alive = size, os.getpid(), 0, True
         self.torn = self.stuck = False  # a message cut off in the middle; all ranks waiting for one another
-        self.cores, self.sources, self.answers, self.lost = len(cores()), {}, {}, set()
+        self.cores, self.sources, self.answers, self.lost, self.hung = len(cores()), {}, {}, set(), set()
         self.bell, self.ringer = multiprocess.get_context("spawn").Pipe(duplex=False)
         compile_once()
         segment, scale = create(lambda scale: nbytes(size, scale))
@@ -79,7 +81,7 @@ class Pool:
 
         Who `may_die` may be lost, as long as one of them lives.
         """
-        self.runs, self.answers, self.lost = self.runs + 1, {}, set()
+        self.runs, self.answers, self.lost, self.hung = self.runs + 1, {}, set(), set()
         while self.bell.poll():  # an old cancel that came too late
             self.bell.recv_bytes()
         end = float("inf") if timeout is None else time.monotonic() + timeout
@@ -94,7 +96,7 @@ class Pool:
                 self.answers[rank] = said
                 if isinstance(said, Died) and rank in may_die and may_die - self.lost - {rank}:
                     self._lose(rank, deadlock)
-                    chat(Lost(rank, said.code, time.perf_counter() - epoch))
+                    chat(Lost(rank, said.code, time.perf_counter() - epoch, said.hung))
                 elif not isinstance(said, Returned):
                     break
         finally:
@@ -128,12 +130,16 @@ class Pool:
 
     def _hear(self, end: float, deadlock: DeadlockWatch | None = None) -> Iterator[tuple[int, object]]:
         """What those ranks say that have not answered yet, until all have, time is up, or everything stands still."""
+        hangs = HangWatch(self.processes)
         while waiting := self._missing():
+            for rank in hangs.look(waiting):
+                self.hung.add(rank)
+                self.processes[rank].kill()
             signs = {self.pipes[rank]: rank for rank in waiting}
             signs |= {self.processes[rank].sentinel: rank for rank in waiting}
             ready = wait([self.bell, *signs], min(TICK, max(0.0, end - time.monotonic())))
             if not ready:
-                self.stuck = deadlock is not None and deadlock.look()
+                self.stuck = deadlock is not None and deadlock.look() and not self._stopped(waiting)
                 if self.stuck or time.monotonic() >= end:
                     return
             if self.bell in ready:
@@ -142,6 +148,10 @@ class Pool:
             for rank in {signs[sign] for sign in ready}:
                 if (said := self._said(rank)) is not None:
                     yield rank, said
+
+    def _stopped(self, ranks: list[int]) -> list[int]:
+        """Who of them is stopped: no news of these is no deadlock."""
+        return [rank for rank in ranks if is_stopped(self.processes[rank].pid)]
 
     def _missing(self) -> list[int]:
         return [rank for rank in range(self.size) if rank not in self.answers]
@@ -160,7 +170,7 @@ class Pool:
         except (EOFError, OSError):
             process.join(1.0)
             dead = True
-        return Died(process.exitcode, last_words(self.words[rank])) if dead else None
+        return Died(process.exitcode, last_words(self.words[rank]), rank in self.hung) if dead else None
 
     # ---- when it goes wrong ----
 
@@ -183,9 +193,10 @@ class Pool:
 
     def _ask_where(self, ranks: list[int]) -> None:
         """Ranks that do not answer: their fault handlers do."""
+        stopped = self._stopped(ranks)
         for rank in ranks:
             ask_last_words(self.words[rank], self.processes[rank].pid)
-        self.answers.update((rank, Silent(last_words(self.words[rank]))) for rank in ranks)
+        self.answers.update((rank, Silent(last_words(self.words[rank]), rank in stopped)) for rank in ranks)
 
     def end(self) -> None:
         """Kill the workers; nothing of them remains."""

@@ -72,6 +72,7 @@ class Died(NamedTuple):
 
     code: int | None
     words: str  # what its fault handler wrote
+    hung: bool = False  # it was ended because it was stopped
 
 
 class Lost(NamedTuple):
@@ -80,9 +81,11 @@ class Lost(NamedTuple):
     rank: int
     code: int | None
     at: float
+    hung: bool = False
 
 
 class Silent(NamedTuple):
     """What the parent notes when no answer has come in time."""
 
     words: str  # where Python was, by its fault handler
+    stopped: bool = False
