@@ -79,6 +79,11 @@ def table(task, ranks: int = 4) -> list[Way]:
     return [row_of(name, split, ranks) for name, split in ways.items()]
 
 
+def fullest(task, recipe, ranks: int = 4):
+    """What the rank holds that holds most."""
+    return max(meter(task, recipe, ranks), key=lambda one: one.total)
+
+
 def row_of(name: str, split: Split, ranks: int) -> Way:
     found = train(split, ADAM, Simulated(ranks, gigabit)).result()
     fullest = max(meter(split, ADAM, ranks), key=lambda one: one.total + one.data)
