@@ -120,3 +120,16 @@ def test_bundled_data_keeps_its_licences():
 def test_greenlets_are_made_in_one_place():
     """Where they are given a stack that may be looked up; see sim/engine.py."""
     assert [f.name for f in FILES if "greenlet.greenlet" in imports(f)] == ["engine.py"]
+
+
+def test_the_way_of_a_gradient_has_at_most_twelve_steps_and_each_is_a_file():
+    told = (
+        (PROJECT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("\n## One gradient's way")[1].split("\n## ")[0]
+    )
+    steps = re.findall(r"^\| (\d+) \| .* \| (.*) \|$", told, re.MULTILINE)
+    assert [int(number) for number, _ in steps] == list(range(1, len(steps) + 1))
+    assert 1 < len(steps) <= 12
+    for number, where in steps:
+        files = re.findall(r"`([\w/.]+)`", where)
+        assert files, f"step {number} names no file"
+        assert [file for file in files if not (HOUSE / file).exists()] == []

@@ -180,6 +180,24 @@ def test_who_waits_for_everybody_ends_whoever_dies_and_whenever(name, kill, task
     assert not list(Path("/dev/shm").glob(f"dlmini-{os.getpid()}-*"))
 
 
+@cache
+def seconds_alive(name):
+    """How long such a run takes in virtual time if nobody dies."""
+    recipe = ENDING[name]
+    return train(task_of(), recipe, Simulated(WORKERS + recipe.topology.servers)).result(240).seconds
+
+
+@pytest.mark.parametrize("kill", range(KILLS))
+@pytest.mark.parametrize("name", ENDING)
+def test_who_waits_for_everybody_ends_also_in_virtual_time_whoever_dies_and_whenever(name, kill, task):
+    coin, recipe = np.random.default_rng([kill, len(name), 2]), ENDING[name]
+    dead, at = int(coin.integers(WORKERS)), float(coin.uniform(0, 0.9) * seconds_alive(name))
+    on = Simulated(WORKERS + recipe.topology.servers, Cluster(crash={dead: at}), seed=kill)
+    with pytest.raises((DeadRank, Deadlock)) as ended:
+        train(task, recipe, on).result(240)
+    assert any(f"rank {dead} has died, and this recipe waits for everybody" in note for note in ended.value.__notes__)
+
+
 def test_a_dead_server_ends_the_run_and_says_so(task):
     recipe = learning("asynchronous")
     with pytest.raises(RankFailed, match="rank 4 was killed by SIGKILL") as killed:

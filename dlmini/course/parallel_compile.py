@@ -1,12 +1,14 @@
-"""Stages of warm_up.py in processes of their own, as many at once as there are cores: Numba compiles on one core only.
+"""Stages of warm_up.py in processes of their own, as many as there are cores: Numba compiles on one core only.
 
-Stages compile distinct functions, so no two write the same file of the cache; and Numba writes aside and renames, so
-whoever is killed half-way leaves nothing broken behind. A stage never outlives who started it: it listens on a pipe
-that only its parent holds, and which the system closes when that is gone.
+A process does one stage after the other, since to begin costs it a second. Stages compile distinct functions, so no two
+write the same file of the cache; and Numba writes aside and renames, so whoever is killed half-way leaves nothing
+broken behind. A process never outlives who started it: it listens on a pipe that only its parent holds, and which the
+system closes when that is gone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -15,42 +17,63 @@ from collections.abc import Iterable, Iterator
 from queue import SimpleQueue
 from threading import Thread
 
-COMMAND = "import sys; from dlmini.course.parallel_compile import main; main(sys.argv[1])"
+COMMAND = "from dlmini.course.parallel_compile import main; main()"
+DONE = b"\x06"  # a line of its own: the stage is done
 
 
 def compiled_in_parallel(names: Iterable[str], at_once: int | None = None) -> Iterator[str]:
     """Do these stages, in this order as cores become free: the name of each when it is done."""
     left, news, running = list(names), SimpleQueue(), {}
     try:
-        while left or running:
-            while left and len(running) < (at_once or os.cpu_count() or 1):
-                name = left.pop(0)
-                running[name] = child = start(name)
-                Thread(target=listen, args=(name, child, news), daemon=True).start()
-            name, said = news.get()
-            with running.pop(name) as ended:
-                demand(name, ended.returncode, said)
-            yield name
+        for _ in range(min(len(left), at_once or os.cpu_count() or 1)):
+            child = start()
+            Thread(target=listen, args=(child, news), daemon=True).start()
+            running[child] = order(child, left.pop(0))
+        while running:
+            child, said = news.get()
+            if child not in running:  # one that was dismissed has ended
+                continue
+            if said is not None:
+                demand(running[child], child.returncode, said)
+            yield running[child]
+            if left:
+                running[child] = order(child, left.pop(0))
+            else:
+                del running[child]
+                end([child])
     finally:
-        end(running.values())
+        end(running)
 
 
-def start(name: str) -> subprocess.Popen:
+def start() -> subprocess.Popen:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen([sys.executable, "-c", COMMAND, name], **pipes)
+    return subprocess.Popen([sys.executable, "-c", COMMAND], **pipes)
 
 
-def listen(name: str, child: subprocess.Popen, news: SimpleQueue) -> None:
-    """Take what a child says until it has ended; no pipe fills."""
-    said = child.stdout.read().decode(errors="replace")
+def order(child: subprocess.Popen, name: str) -> str:
+    """Tell a child what to do next."""
+    with contextlib.suppress(OSError):  # it has died, which is heard too
+        child.stdin.write(name.encode())
+        child.stdin.flush()
+    return name
+
+
+def listen(child: subprocess.Popen, news: SimpleQueue) -> None:
+    """Take what a child says until it has ended; no pipe fills. News: (child, None) for a stage; last, its words."""
+    said = b""
+    for line in child.stdout:
+        if line.strip() == DONE:
+            news.put((child, None))
+        else:
+            said += line
     child.wait()
-    news.put((name, said))
+    news.put((child, said.decode(errors="replace")))
 
 
 def demand(name: str, code: int, said: str) -> None:
-    if code:
-        why = said.strip().splitlines()[-1] if said.strip() else f"exit code {code}"
-        raise RuntimeError(f"the stage {name} of the warm-up has failed: {why}")
+    """A child has ended in the middle of a stage: say why."""
+    why = said.strip().splitlines()[-1] if said.strip() else f"exit code {code}"
+    raise RuntimeError(f"the stage {name} of the warm-up has failed: {why}")
 
 
 def end(children: Iterable[subprocess.Popen]) -> None:
@@ -58,18 +81,25 @@ def end(children: Iterable[subprocess.Popen]) -> None:
         child.kill()
     for child in children:
         child.wait()
-        child.stdin.close()
+        with contextlib.suppress(OSError):
+            child.stdin.close()
 
 
-def main(name: str) -> None:
+def main() -> None:
     """A child's life."""
     from dlmini.course.warm_up import stages
 
-    Thread(target=end_with_parent, daemon=True).start()
+    orders = SimpleQueue()
+    Thread(target=hear, args=(orders,), daemon=True).start()
     gc.disable()  # compiling makes millions of small objects that live until the end, and the collector walks them all
-    stages()[name]()
+    while True:
+        stages()[orders.get()]()
+        sys.stdout.buffer.write(b"\n" + DONE + b"\n")
+        sys.stdout.flush()
 
 
-def end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # nothing is ever written: this returns when the other end is closed
+def hear(orders: SimpleQueue) -> None:
+    """One order at a time, each after the last is done. The pipe's end is that of who started us, and so ours."""
+    while name := os.read(sys.stdin.fileno(), 1000):
+        orders.put(name.decode())
     os._exit(1)

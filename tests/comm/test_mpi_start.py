@@ -73,6 +73,14 @@ def test_what_is_missing_is_said_in_one_sentence(monkeypatch):
         Mpi(2)
 
 
+def test_a_letter_that_is_sent_whole_is_sent_at_once():
+    messages = pytest.importorskip("dlmini.comm.mpi.messages", exc_type=ImportError)
+    found = start.environment(2, None)
+    for name in ("sm", "vader"):  # since version 5, and before
+        room = int(found[f"OMPI_MCA_btl_{name}_eager_limit"])
+        assert room >= messages.ENVELOPE.size + messages.SMALL + 256  # Open MPI's own header is of some 30 bytes
+
+
 def test_a_rank_knows_itself_by_its_environment(monkeypatch):
     for name in start.RANKS:
         monkeypatch.delenv(name, raising=False)

@@ -12,12 +12,16 @@ from dlmini.course import parallel_compile
 from dlmini.course import warm_up as warm
 
 SMALL = ("simulator", "optimisers")
-ENDLESS = "import sys; print('begun', flush=True); from dlmini.course.parallel_compile import *; end_with_parent()"
+ENDLESS = """
+from dlmini.course.parallel_compile import *
+print('begun', flush=True)
+hear(SimpleQueue())
+"""
 PARENT = f"""
 import sys
 from dlmini.course import parallel_compile
 parallel_compile.COMMAND = {ENDLESS!r}
-child = parallel_compile.start("endless")
+child = parallel_compile.start()
 child.stdout.readline()
 print(child.pid, flush=True)
 sys.stdin.read()
@@ -93,17 +97,48 @@ def alive(pid) -> bool:
         return False
 
 
-def test_who_stops_listening_ends_what_is_running(monkeypatch):
-    monkeypatch.setattr(parallel_compile, "COMMAND", "import sys; sys.argv[1] == 'short' or sys.stdin.read()")
-    begun = []
-    monkeypatch.setattr(
-        parallel_compile, "start", lambda name, start=parallel_compile.start: begun.append(start(name)) or begun[-1]
-    )
+STAGES = """
+import os, sys
+from dlmini.course import parallel_compile, warm_up
+warm_up.stages = lambda: {"short": lambda: None, "endless": lambda: orders.read(), "fatal": lambda: os._exit(7)}
+orders = open(os.pipe()[0])  # into which nobody writes
+parallel_compile.main()
+"""
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """The processes that were started, whose stages are short, endless or fatal."""
+    begun, start = [], parallel_compile.start
+    monkeypatch.setattr(parallel_compile, "COMMAND", STAGES)
+    monkeypatch.setattr(parallel_compile, "start", lambda: begun.append(start()) or begun[-1])
+    return begun
+
+
+def test_who_stops_listening_ends_what_is_running(begun):
     news = parallel_compile.compiled_in_parallel(["endless", "short"], at_once=2)
     assert next(news) == "short"
     news.close()
     assert len(begun) == 2
     assert all(child.returncode is not None for child in begun)
+
+
+def test_a_process_does_one_stage_after_the_other(begun):
+    news = parallel_compile.compiled_in_parallel(["endless", "short", "short", "short"], at_once=2)
+    assert [next(news) for _ in range(3)] == ["short"] * 3
+    news.close()
+    assert len(begun) == 2
+    assert list(parallel_compile.compiled_in_parallel(["short"] * 3, at_once=5)) == ["short"] * 3
+    assert len(begun) == 5
+    assert all(child.returncode is not None for child in begun)
+
+
+def test_a_process_that_dies_in_its_second_stage_is_named(begun):
+    news = parallel_compile.compiled_in_parallel(["short", "fatal", "short"], at_once=1)
+    assert next(news) == "short"
+    with pytest.raises(RuntimeError, match="stage fatal of the warm-up has failed: exit code 7"):
+        next(news)
+    assert len(begun) == 1
 
 
 def test_a_stage_that_fails_says_why(monkeypatch):

@@ -21,13 +21,17 @@ INSTALL = 'pip install "dlmini[mpi]" brings both mpi4py and an mpiexec'
 
 # Open MPI's settings, under their names since version 5 and before. No rank is tied to a core. On one host ranks may
 # outnumber cores (with hosts that would put them all on the first), and those that wait inside MPI then give way; they
-# speak through shared memory, without a search for network cards.
+# speak through shared memory, without a search for network cards. A letter that messages.py sends whole is sent at once
+# (EAGER bytes; 4096 by default): a longer one waits until its receiver has answered, which costs several times as much.
+EAGER = 2**14 + 2**12
 UNBOUND = {"PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 ONE_HOST = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "self,sm",
+    "OMPI_MCA_btl_sm_eager_limit": str(EAGER),
+    "OMPI_MCA_btl_vader_eager_limit": str(EAGER),
 }
 CROWDED = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 SESSION = ("PRTE_MCA_prte_tmpdir_base", "OMPI_MCA_orte_tmpdir_base", "OMPI_MCA_btl_sm_backing_directory")
