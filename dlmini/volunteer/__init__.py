@@ -8,4 +8,5 @@ dispatch_events.py  what happens to it, and what it orders               crowd.p
 work.py             what is to be done, as data                          store.py        the project's SQLite file
 engine.py           dispatcher, store and work tied together             server.py       HTTP around it; page.html
 guards.py           budgets and deadlines of requests                    client.py       a volunteer; limits.py
+looker.py           tries weights on the test set, in a process beside
 """

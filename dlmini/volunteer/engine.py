@@ -211,11 +211,6 @@ class Engine:
     def finished(self) -> bool:
         return self.it.done + len(self.it.failed) == self.it.born > 0
 
-    def unlooked(self) -> list[int]:
-        """Iterations whose weights are here and were not tried on the test set."""
-        found = "select iteration from weights where accuracy is null and weights not null order by iteration"
-        return [iteration for (iteration,) in self.store.db.execute(found)]
-
     def tell(self, text: str) -> None:
         self.news.appendleft(text)
 

@@ -20,7 +20,6 @@ import sqlite3
 import time
 from pathlib import Path
 
-import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -30,6 +29,7 @@ from starlette.routing import Route
 
 from dlmini.volunteer.engine import Engine, Refused
 from dlmini.volunteer.guards import Budget, Patient
+from dlmini.volunteer.looker import Looker
 from dlmini.volunteer.work import fingerprint
 
 BODY = 60.0  # seconds in which a body must have come
@@ -47,7 +47,6 @@ class Server:
         self.engine, self.body = engine, body
         self.hosts = Budget(rate, max(10, 2 * rate))
         self.strangers = Budget(strangers, max(40, 40 * strangers))
-        self.looking = None
 
     def app(self) -> Starlette:
         routes = [
@@ -115,14 +114,12 @@ class Server:
         digest = request.headers.get("x-checksum", "")
         data = await self.bytes(request, 4 * self.engine.size)
         self.engine.report(time.time(), host, *place(request), data, digest)
-        self.look()
         return JSONResponse({"thanks": "the answer is kept"})
 
     async def error(self, request: Request) -> Response:
         host = self.known(request)
         why = (await self.bytes(request, SMALL)).decode("utf-8", "replace")
         self.engine.report_error(time.time(), host, *place(request), "".join(c for c in why if c.isprintable())[:200])
-        self.look()
         return JSONResponse({"thanks": "noted"})
 
     async def admin(self, request: Request) -> Response:
@@ -176,42 +173,24 @@ class Server:
             raise Refused(400, 'the body must be a JSON object, such as {"name": "my laptop"}')
         return said
 
-    # ---- looks at the test set, in a thread ----
-
-    def look(self) -> None:
-        if self.looking is None and self.engine.unlooked():
-            self.looking = asyncio.get_running_loop().create_task(self.looks())
-
-    async def looks(self) -> None:
-        engine = self.engine
-        try:
-            while left := engine.unlooked():
-                w = np.frombuffer(engine.store.weights(left[-1]), "<f4").copy()
-                accuracy = await asyncio.to_thread(engine.work.accuracy, w)
-                with engine.store.together():
-                    engine.store.keep_accuracy(left[-1], accuracy)
-        finally:
-            self.looking = None
-
 
 class Ticking:
-    """Deadlines pass also while nobody asks. (What `async with` wants of a lifespan.)"""
+    """Deadlines pass also while nobody asks, and weights are tried. (What `async with` wants of a lifespan.)"""
 
     def __init__(self, server: Server):
         self.server = server
 
     async def __aenter__(self):
         self.task = asyncio.get_running_loop().create_task(self.ticks())
+        self.looker = Looker(self.server.engine.store.file.parent)
 
     async def __aexit__(self, *error):
         self.task.cancel()
-        if self.server.looking is not None:
-            self.server.looking.cancel()
+        self.looker.end()
 
     async def ticks(self):
         while True:
             self.server.engine.tick(time.time())
-            self.server.look()
             await asyncio.sleep(1.0)
 
 
@@ -277,7 +256,8 @@ def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
 
 
 def listening(host: str, port: int):
-    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, proto=socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
     if os.name == "posix":
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

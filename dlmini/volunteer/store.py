@@ -98,6 +98,11 @@ class Store:
     def keep_accuracy(self, iteration: int, accuracy: float) -> None:
         self.db.execute("update weights set accuracy = ? where iteration = ?", (accuracy, iteration))
 
+    def unlooked(self) -> tuple[int, bytes] | None:
+        """The newest weights that were not tried on the test set yet."""
+        question = "select iteration, weights from weights where accuracy is null and weights not null"
+        return self.db.execute(question + " order by iteration desc limit 1").fetchone()
+
     def accuracies(self) -> list[tuple[int, float]]:
         return self.db.execute(
             "select iteration, accuracy from weights where accuracy not null order by iteration"
