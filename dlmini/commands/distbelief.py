@@ -23,8 +23,8 @@ def distbelief(
 ) -> None:
     """Repeat DistBelief's figure: SGD, Downpour, Downpour with Adagrad, Sandblaster L-BFGS.
 
-    reckoned: one network on several machines, at once. simulated: real training on simulated machines, two or three
-    minutes. processes: the same programs on processes of this machine, half a minute more.
+    reckoned: one network on several machines, at once. simulated: real training on simulated machines, a few minutes.
+    processes: the same programs on processes of this machine, half a minute more.
     """
     from dlmini import files
     from dlmini.studies.distbelief import report

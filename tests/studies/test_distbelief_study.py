@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from math import inf, sqrt
 
 import numpy as np
 import pytest
 
+from dlmini import Downpour, Grid, ParameterServer, Recipe, Simulated, Split, launch
+from dlmini.loop import program
 from dlmini.sandblaster import Sandblaster
 from dlmini.studies.distbelief import methods, pictures, racing, report, scaling, study
 from dlmini.studies.distbelief.machines import SECONDS, SPEEDS, cluster, one, speeds
@@ -201,3 +204,15 @@ def test_the_same_programs_run_on_processes():
     assert all(race.looks and 0 < race.looks[-1].seconds <= form.real for race in races)
     assert pictures.accuracy(races, TINY, "seconds")._repr_png_().startswith(b"\x89PNG")
     assert "processes" in report.text(report.Found(TINY, real=races))
+
+
+def test_a_machine_of_a_replica_talks_only_to_the_servers_of_its_own_slice():
+    """Three replicas of two machines each, by Downpour; for each slice two servers."""
+    grid, recipe = Grid(data=3 + 2, pipe=2), Recipe(Downpour(), ParameterServer(2), rounds=4)
+    books = launch(program, Simulated(grid.size), (Split(TINY.task(), grid), recipe)).books
+    pairs = {pair for pair, traffic in books.per_pair().items() if traffic.messages}
+    for a, b in pairs:
+        here, there = grid.place(a), grid.place(b)
+        assert here.data == there.data or here.pipe == there.pipe
+    for replica, stage, server in product(range(3), range(2), (3, 4)):
+        assert (grid.rank(replica, stage), grid.rank(server, stage)) in pairs
