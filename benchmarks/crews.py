@@ -1,7 +1,7 @@
 """Other libraries' processes that all-reduce or train on command. Between two commands they sleep in a read, so that
 whoever is measured has the machine to itself.
 
-    python -m benchmarks.crews gloo|ddp RANK SIZE FILE ADDRESS     started by `Crew`, once per rank
+    python -m benchmarks.crews gloo|ddp|pipe RANK SIZE FILE ADDRESS     started by `Crew`, once per rank
     mpiexec -n SIZE python -m benchmarks.crews mpi ADDRESS
 """
 
@@ -25,7 +25,7 @@ class Crew:
     """`size` processes of a peer; `seconds(what, reps)` is how long it took them to do it once.
 
     what: the length of a float32 vector to all-reduce; for MPI, also (how, length) of messages (`mpi_messages`); for
-    DDP, a training step (crews_ddp.py).
+    DDP and pipelining, a training step (crews_ddp.py, crews_pipe.py).
     """
 
     def __init__(self, peer: str, size: int):
@@ -63,7 +63,12 @@ def mpi_commands(size: int, address: str, folder: str) -> list[list[str]]:
     return [[mpiexec(), *root, *how, "-n", str(size), sys.executable, "-m", "benchmarks.crews", "mpi", address]]
 
 
-COMMANDS = {"gloo": partial(torch_commands, "gloo"), "DDP": partial(torch_commands, "ddp"), "Open MPI": mpi_commands}
+COMMANDS = {
+    "gloo": partial(torch_commands, "gloo"),
+    "DDP": partial(torch_commands, "ddp"),
+    "pipelining": partial(torch_commands, "pipe"),
+    "Open MPI": mpi_commands,
+}
 
 
 def mpiexec() -> str | None:
@@ -76,7 +81,7 @@ def missing(peer: str) -> str:
     """Why a peer cannot run here; empty if it can."""
     if not hasattr(os, "sched_getaffinity"):
         return "peers are measured on Linux only"
-    if peer in ("gloo", "DDP"):
+    if peer in ("gloo", "DDP", "pipelining"):
         return "" if find_spec("torch") else "PyTorch is not installed"
     if not find_spec("mpi4py"):
         return "mpi4py is not installed"
@@ -111,6 +116,12 @@ def gloo_sum(count: int):
 
 def ddp_step(what):
     from benchmarks.crews_ddp import step
+
+    return step(*what)
+
+
+def pipe_step(what):
+    from benchmarks.crews_pipe import step
 
     return step(*what)
 
@@ -154,5 +165,6 @@ def obey(address: str, make) -> None:
 
 
 if __name__ == "__main__":
-    life = {"gloo": partial(in_torch, gloo_sum), "ddp": partial(in_torch, ddp_step), "mpi": mpi}[sys.argv[1]]
+    steps = {"gloo": gloo_sum, "ddp": ddp_step, "pipe": pipe_step}
+    life = mpi if sys.argv[1] == "mpi" else partial(in_torch, steps[sys.argv[1]])
     life(*sys.argv[2:])

@@ -11,6 +11,7 @@ from dlmini.recipe import Recipe
 from dlmini.running import Run
 from dlmini.show.board import Board
 from dlmini.show.units import BYTES, said
+from dlmini.task import peers
 from dlmini.topology import AllReduce
 
 
@@ -30,7 +31,8 @@ class Plan:
         """A run that has begun, its board, and what may disappoint, as sentences."""
         recipe, on = self.laid_out(where, **pieces)
         run = LiveRun(self.task, recipe, on, slow, real_time=where == "processes")
-        return run, Board(on.size, recipe.workers(on.size), recipe.rounds), recipe.doubts(on.size)
+        doubts = recipe.doubts(peers(self.task, on.size))
+        return run, Board(on.size, recipe.workers(on.size), recipe.rounds), doubts
 
     def warm(self, where: str, slow: dict[int, float], **pieces) -> None:
         """One round that nobody waits for: ranks are born, and all load what they need."""

@@ -4,10 +4,26 @@ import numpy as np
 import pytest
 from small_tasks import small_task
 
-from dlmini import Grid, Recipe, Simulated, Split, bubbles, gpipe, memory_over_time, one_f_one_b, pipedream, train
+from dlmini import (
+    SGD,
+    AllReduce,
+    BulkSynchronous,
+    Grid,
+    None_,
+    Recipe,
+    Simulated,
+    Split,
+    bubbles,
+    gpipe,
+    memory_over_time,
+    one_f_one_b,
+    pipedream,
+    train,
+)
 from dlmini.events import Round
 from dlmini.parallel import price, zero_bubble
 from dlmini.show.board import Board
+from dlmini.show.live_run import Plan
 from dlmini.show.pipelines import idle_share, in_flight
 
 
@@ -57,3 +73,16 @@ def test_a_pipeline_that_fills_tells_no_loss_and_none_is_drawn():
     board.take(events)
     assert board.curves["loss"]
     assert not np.isnan([row[3] for row in board.curves["loss"]]).any()
+
+
+@pytest.mark.parametrize("split", [(Grid(data=2, pipe=2),), (Grid(shard=4),), (Grid(pipe=4), pipedream)], ids=str)
+def test_a_dashboard_runs_a_split_task(split):
+    plan = Plan(Split(small_task("mlp"), *split), SGD(0.05), steps=12, looks=3)
+    pieces = {"sync": BulkSynchronous(), "topology": AllReduce(), "compression": None_()}
+    run, board, doubts = plan.begun("simulated", {}, **pieces, workers=4, network=None)
+    kind, said = run.verdict()
+    assert (kind, doubts) == ("good", []), said
+    board.take(run.events)
+    assert len(board.curves["accuracy"]) == 3
+    assert board.curves["loss"][-1][3] < board.curves["loss"][0][3]
+    assert board.facts()["round"] == 12
