@@ -6,7 +6,7 @@ federation.py  clients, rounds, the server: a program over Comm     strategies.p
 local.py       a client's local round                               robust.py      in place of the mean, among liars
 vertical.py    parties with different columns                       attacks.py     what liars send
 transfer.py    a trunk that stays, a head that learns               secure.py      sums without seeing the summands
-privacy.py     clipping, noise, and accounts of it
+privacy.py     clipping, noise, and accounts of it                  outcomes.py    every rule against every attack
 """
 
 from dlmini.federated.federation import Federation, federate

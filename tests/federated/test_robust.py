@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dlmini import Simulated
 from dlmini.federated import FedAvg, Federation, federate
 from dlmini.federated.attacks import Alie, InnerProduct, Mimic, SignFlip, attacked, flipped
+from dlmini.federated.outcomes import table
 from dlmini.federated.privacy import PrivateMean, epsilon, renyi
 from dlmini.federated.robust import (
     RULES,
@@ -245,3 +246,12 @@ def test_more_noise_fewer_rounds_and_fewer_clients_cost_less():
     assert epsilon(0.05, 1.0, 100) < base
     assert epsilon(0.1, 0.0, 1) == np.inf
     assert epsilon(0.1, 1.0, 0) == 0
+
+
+def test_the_table_shows_where_rules_hold_and_where_they_fail():
+    alike, strewn = table(honest(), 3), table(honest(spread=6.0), 3)
+    cells = {line.split(" | ")[0].strip("| "): line.split(" | ")[1:] for line in alike.splitlines()[2:]}
+    assert cells["Mean"][0].endswith("!")
+    assert not any("!" in cell for name, row in cells.items() if name != "Mean" for cell in row)
+    assert "!" in next(line for line in strewn.splitlines() if line.startswith("| Krum "))
+    assert "n < 4f + 3" in table(honest(8), 3)
