@@ -45,12 +45,17 @@ class Scene:
 
 @dataclass(frozen=True)
 class Film:
-    """The recording of a lesson: the network that learns, and the runs, in the order in which one would show them."""
+    """The recording of a lesson: the network that learns, and the runs, in the order in which one would show them.
 
-    network: Callable
+    task: makes another task than pictures of clothes; optimizer: another than plain descent at `rate`.
+    """
+
+    network: Callable | None
     scenes: tuple[Scene, ...]
     batch: int = 25
     rate: float = 0.05
+    task: Callable | None = None
+    optimizer: object | None = None
 
 
 SMALL = partial(mlp, (32,))

@@ -41,20 +41,23 @@ def record(name: str, file: Path, ended: Callable[[Recorded], None] = lambda run
     film, runs = film_of(name), []
     task = learned_in(film)
     for scene in film.scenes:
-        runs.append(shot(task, scene, film.rate))
+        runs.append(shot(task, scene, film.optimizer or SGD(film.rate)))
         ended(runs[-1])
     return write(file, runs)
 
 
-def learned_in(film: Film) -> Classify:
+def learned_in(film: Film):
+    """The task of all its scenes."""
+    if film.task is not None:
+        return film.task()
     train, test = load("fashion-mnist")
     return Classify(film.network(), train, test, batch=film.batch)
 
 
-def shot(task, scene: Scene, rate: float) -> Recorded:
+def shot(task, scene: Scene, optimizer) -> Recorded:
     """One run, from its start to its end."""
     chosen, label = words_of(scene)
-    plan = Plan(task, SGD(rate), scene.steps, scene.looks)
+    plan = Plan(task, optimizer, scene.steps, scene.looks)
     if scene.on == "processes":
         plan.warm(**chosen)  # as a dashboard does while somebody reads the cell
     run, board, doubts = plan.begun(**chosen)
