@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dlmini
-from dlmini import lessons
+from dlmini import SGD, lessons
 from dlmini.events import Fault, Measured, Phases, Round, Served, Spread
 from dlmini.show.board import Board
 from dlmini.show.recordings import Recorded, opened, shipped
@@ -209,7 +209,7 @@ def test_a_damaged_run_is_found_when_it_is_opened_and_not_when_somebody_presses_
 def test_recording_a_simulated_run_again_gives_the_same_bytes(task, tmp_path):
     pytest.importorskip("anywidget")
     scene = Scene(steps=40, sync="async", topology="server", workers=3, network="gigabit", slow={1: 5.0}, looks=4)
-    first, second = (write(tmp_path / f"{i}.jsonl.gz", [shot(task, scene, 0.05)]) for i in range(2))
+    first, second = (write(tmp_path / f"{i}.jsonl.gz", [shot(task, scene, SGD(0.05))]) for i in range(2))
     assert first.read_bytes() == second.read_bytes()
     (run,) = read_runs(first)
     assert shown(run)["round"] == 40
@@ -220,7 +220,7 @@ def test_recording_a_simulated_run_again_gives_the_same_bytes(task, tmp_path):
 def test_a_button_is_pressed_when_its_round_has_come(task):
     pytest.importorskip("anywidget")
     deeds = Deed(0.0005, "slow", 2), Deed(0.001, "kill", 2)
-    run = shot(task, Scene(steps=100_000, workers=3, on="processes", looks=1, deeds=deeds), 0.05)
+    run = shot(task, Scene(steps=100_000, workers=3, on="processes", looks=1, deeds=deeds), SGD(0.05))
     assert [words for _, words in run.marks] == [{"2": "5 × slower"}, {"2": "killed"}]
     assert "Rank 2 was killed by SIGKILL" in run.end[1]
     assert 100 <= run.facts["round"] < run.facts["rounds"] == 100_000

@@ -82,6 +82,12 @@ def test_virtual_time_of_a_ring_is_what_the_formula_says(small_unet):
     assert found.synchronisation == pytest.approx(room.synchronisation(reckoned.ring(4 * small_unet.size)), rel=2e-3)
 
 
+def test_power_sgd_pays_the_fixed_part_of_two_synchronisations(small_unet):
+    room, found = reckoned.calibrated(), timing.timed("ring twice, PowerSGD of rank 2")
+    least = 2 * SYNCS * room.fixed
+    assert least < found.synchronisation < least + 2 * SYNCS * reckoned.ring(4 * small_unet.size) / room.bandwidth
+
+
 def test_deflating_is_charged_once_on_either_way(small_unet):
     room, found = reckoned.calibrated(), timing.timed("int8 + deflate")
     least = SYNCS * (room.fixed + 2 * DEFLATE)
