@@ -16,6 +16,7 @@ from dlmini.comm.launch import check_transport
 from dlmini.recipe import Recipe
 from dlmini.running import REMEMBERED, Run
 from dlmini.task import peers
+from dlmini.trackers import tracker_of
 
 
 def train(
@@ -31,6 +32,7 @@ def train(
     control=None,
     remember=REMEMBERED,
     restarts=0,
+    tracker=None,
 ) -> Run:
     """Start training `task` by `recipe` on the ranks of `on`; a `Split(task, Grid(...))` on the ranks of its grid.
 
@@ -42,7 +44,11 @@ def train(
     control: a `Control(on.size)` to pause, step, slow, cut and kill while it runs.
     remember: of how many rounds, pushes and spans the run keeps the events; older ones are thinned beyond that.
     restarts: how often all ranks may begin again from the last checkpoint, when one is lost that the others need.
+    tracker: is told losses, accuracies, bytes and seconds as they come: TensorBoard(folder), Wandb(folder), or any
+    object with log(values, step=...) (trackers.py).
     """
+    if tracker is not None:
+        tracker_of(tracker)
     check_asked(task, recipe, on, until, patience, folder, resume, remember)
     if whole(restarts, "restarts", 0, hint="times to begin again from the last checkpoint") and folder is None:
         raise ValueError(
@@ -55,7 +61,7 @@ def train(
     recipe.check(size)
     for doubt in recipe.doubts(size):
         warnings.warn(doubt, stacklevel=2)
-    return Run(task, recipe, on, until, patience, folder, resume, control, remember, restarts)
+    return Run(task, recipe, on, until, patience, folder, resume, control, remember, restarts, tracker)
 
 
 def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> None:

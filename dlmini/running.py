@@ -18,6 +18,7 @@ from dlmini.loop import program as training
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
 from dlmini.task import peers
+from dlmini.trackers import Tracking
 
 REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
 STOPPED = "somebody stopped it"
@@ -59,6 +60,7 @@ class Run:
         control=None,
         remember=REMEMBERED,
         restarts=0,
+        tracker=None,
     ):
         self.peers = peers(task, on.size)
         recipe.check(self.peers)
@@ -74,6 +76,7 @@ class Run:
         self.gone = self.looks.gone  # ranks that have died
         self.latest = -1  # the last round that a rank has ended
         self.attempts = Attempts(on, restarts)
+        self._tracking = None if tracker is None else Tracking(tracker, self.history)
         self._stop, self._outcome, self._error = threading.Event(), None, None
         self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
         _going.add(self)
@@ -96,6 +99,8 @@ class Run:
         except BaseException as raised:
             error = raised
         self.history.close()
+        if self._tracking is not None:
+            self._tracking.join()
         self._end(facts, error)
 
     def _launch(self) -> tuple:

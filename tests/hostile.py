@@ -442,6 +442,7 @@ ROWS = {
         "control": only(None),
         "remember": whole(100),
         "restarts": whole(0, 0, 0),
+        "tracker": only(None),
     },
     "check": {"word": only(None), "seed": only(0), "folder": only(None)},
     "law_card": {
