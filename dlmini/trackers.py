@@ -82,7 +82,10 @@ class TensorBoard:
 
 
 class Wandb(TensorBoard):
-    """Runs of Weights & Biases in offline mode: nothing leaves the machine (`pip install dlmini[trackers]`)."""
+    """Runs of Weights & Biases in offline mode: nothing leaves the machine (`pip install dlmini[trackers]`).
+
+    A process of wandb's own writes the file: it is whole when Python ends, or after `wandb.teardown()`.
+    """
 
     def __init__(self, folder, project: str = "dlmini"):
         try:

@@ -89,12 +89,13 @@ def records(data: bytes):
 
 
 def test_wandbs_offline_files_hold_the_run(tmp_path):
-    pytest.importorskip("wandb")
+    wandb = pytest.importorskip("wandb")
     from wandb.proto.wandb_internal_pb2 import Record
 
     tracker = Wandb(tmp_path, "course")
     outcome = train(TASK, RECIPE, Simulated(2), tracker=tracker).result()
     tracker.close()
+    wandb.teardown()  # its own process writes the file, and may be late; this waits for its end
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
     rows = [Record.FromString(one) for one in records(file.read_bytes())]
     history = [
