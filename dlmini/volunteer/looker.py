@@ -1,6 +1,6 @@
 """Tries the weights of each iteration on the test set, in a process beside the server.
 
-Compiling kernels and trying weights take seconds, in which a server of one process would answer nobody. The looker
+So the server compiles nothing, holds no test set in its memory, and has its core for those who ask. The looker
 reads the project's file and writes the accuracy there; it ends when its standard input does, so that it never outlives
 the server, however that ends.
 """
