@@ -301,7 +301,14 @@ def means(found: list[Learned]) -> list[Mean]:
         curve = tuple(Look(*map(mean, zip(*points, strict=True))) for points in looks)
         exact = [one.accuracy for one in same]
         out.append(
-            Mean(name, mean(exact), stdev(exact) if len(exact) > 1 else 0.0, same[0].packet, same[0].nbytes, curve)
+            Mean(
+                name,
+                mean(exact),
+                stdev(exact) if len(exact) > 1 else 0.0,
+                max(one.packet for one in same),
+                round(mean(one.nbytes for one in same)),
+                curve,
+            )
         )
     return out
 

@@ -77,7 +77,7 @@ def accuracies(rows: list[Mean], first: str) -> str:
          f"{100 * (row.accuracy - base.accuracy):+.1f}", f"{row.packet:,}", f"{row.nbytes / 1e6:,.1f}")
         for row in rows
     ]  # fmt: skip
-    return lines(f"| accuracy | points against {first} | bytes of the largest packet | MB in all", told)
+    return lines(f"| accuracy | points against {first} | bytes of the largest packet | MB in all, mean", told)
 
 
 def epochs(number: float) -> str:
