@@ -54,6 +54,8 @@ def plan(
         )
         found = planning.forecast(model, layout, device, batch or 8 * pipe * copies * micro)
     console.print(Markdown(report.text(found, tokens)))
+    if not found.fits:
+        say("It does not fit: --search ranks layouts that do; --tensor, --pipe, --zero and --recompute make room.")
     if out is not None:
         report.write(found, out, tokens, rows)
         say(f"tables and figures written to {out}")

@@ -81,3 +81,7 @@ def test_the_command_searches_and_says_when_nothing_fits():
 
 def test_out_of_memory_is_said_before_anything_runs():
     assert "OUT OF MEMORY" in report.text(forecast("bloom-176b", Layout(tensor=8), batch=1))
+    said = CliRunner().invoke(app, ["plan", "bloom-176b", "--devices", "8", "--tensor", "8", "--batch", "1"])
+    assert "--search ranks layouts that do" in " ".join(said.output.split())
+    fine = CliRunner().invoke(app, ["plan", "gpt2", "--devices", "8", "--batch", "64"])
+    assert "It does not fit" not in fine.output
