@@ -2,12 +2,13 @@
 
 import json
 import re
-import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from dlmini.comm.classroom.greeting import hello
@@ -148,14 +149,23 @@ def test_every_host_and_every_two_are_looked_at(ssh):
     assert f"call themselves {socket.gethostname()}" in found["names"].found
 
 
+def stopped(process: psutil.Process) -> list[psutil.Process]:
+    """The process and those it has started, all stopped: one that stands still starts no more."""
+    process.suspend()
+    while process.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.001)
+    return [process, *(member for child in process.children() for member in stopped(child))]
+
+
 def test_a_host_that_says_nothing_is_given_up(ssh):
-    host = hosts.Host("pc-a")
+    host, family = hosts.Host("pc-a"), []
     try:
-        host.process.send_signal(signal.SIGSTOP)
+        family = stopped(psutil.Process(host.process.pid))
         with pytest.raises(hosts.Silent, match=r"no answer within 0\.1 s"):
             host.ask("clock", 0.1)
     finally:
-        host.process.kill()
+        for member in family:
+            member.kill()
         host.close()
 
 
