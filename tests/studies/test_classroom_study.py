@@ -8,7 +8,7 @@ import pytest
 
 from dlmini import SGD, Adam, Int8, LowRank, Segment, Simulated, TopK, aerial, launch, unet
 from dlmini.compression import Half, None_, PerLayer
-from dlmini.studies.classroom import learning, pictures, real, reckoned, report, study, timing
+from dlmini.studies.classroom import learning, many_runs, packets_kept, pictures, real, reckoned, report, study, timing
 from dlmini.studies.classroom.published import COMPUTE, DEFLATE, PARAMETERS, PCS, SYNCS, TABLE
 from dlmini.studies.hosts import unavailable
 from dlmini.topology import Star
@@ -130,7 +130,7 @@ def learned():
     """Every way of a tiny form, one seed or two."""
     names = ("float32", "int8", "21 levels, feedback")
     jobs = [(learning.learn, TINY, name, learning.WAYS[name], seed) for name in names for seed in TINY.seeds]
-    return learning.spread(jobs)
+    return many_runs.spread(jobs)
 
 
 def test_six_computers_learn_and_every_packet_is_counted(learned):
@@ -145,7 +145,7 @@ def test_six_computers_learn_and_every_packet_is_counted(learned):
 
 
 def test_seeds_are_averaged_by_way(learned):
-    rows = learning.means(learned)
+    rows = many_runs.means(learned)
     assert [row.name for row in rows] == ["float32", "int8", "21 levels, feedback"]
     assert rows[0].accuracy == pytest.approx((learned[0].accuracy + learned[1].accuracy) / 2)
     assert rows[0].spread > 0
@@ -166,20 +166,20 @@ def test_finished_trainings_are_kept_and_not_done_again(tmp_path):
         return learning.Learned("float32", seed, (learning.Look(0.5, 1.25, 0.75),), 10, 200)
 
     jobs = [(work, tiny, 0), (work, tiny, 1)]
-    first = learning.spread(jobs, kept=tmp_path / "kept")
-    assert learning.spread(jobs, kept=tmp_path / "kept") == first
+    first = many_runs.spread(jobs, kept=tmp_path / "kept")
+    assert many_runs.spread(jobs, kept=tmp_path / "kept") == first
     assert calls == [0, 1]
-    learning.spread([(work, replace(tiny, width=3), 0)], kept=tmp_path / "kept")
+    many_runs.spread([(work, replace(tiny, width=3), 0)], kept=tmp_path / "kept")
     assert calls == [0, 1, 0]  # another form is another run
     for file in (tmp_path / "kept").iterdir():
         file.write_text("{}")
     with pytest.raises(ValueError, match=r"is no finished run .*delete it"):
-        learning.spread(jobs, kept=tmp_path / "kept")
+        many_runs.spread(jobs, kept=tmp_path / "kept")
 
 
 def test_what_a_packet_keeps_is_told_with_zeros_and_energy():
     task = TINY.task()
-    rows = {row.name: row for row in learning.kept(task, task.initial(), 0)}
+    rows = {row.name: row for row in packets_kept.kept(task, task.initial(), 0)}
     assert rows["21 levels, one scale"].zeros > rows["255 levels, one scale"].zeros
     assert rows["21 levels, one scale"].energy < rows["255 levels, one scale"].energy <= 1
     assert rows["21 levels, one scale"].ratio > rows["255 levels, one scale"].ratio > 4
@@ -246,7 +246,7 @@ def test_the_report_sets_ours_beside_what_was_published(learned, tmp_path):
     found = report.Found(TINY, ways=learned, batches=[one, one], computers=[one, learned[0]])
     found.mistakes, found.real = [replace(learned[0], name="none"), learned[2]], real.compared(run_of(1.1), run_of(1.0))
     found.timed = found.cable = [timing.Timed("int8", 2_184_010, 1, 26.5, 20.0)]
-    found.kept = learning.kept(TINY.task(), TINY.task().initial(), 0)
+    found.kept = packets_kept.kept(TINY.task(), TINY.task().initial(), 0)
     report.write(found, tmp_path / "out")
     text = (tmp_path / "out" / "classroom.md").read_text("utf-8")
     for words in ("| float32 | 96.996 | 68.7 | 8.33 | x1 | 96.9 | 68.7 |", "54.7 | 26.5 | 2,184,010", "to the byte"):

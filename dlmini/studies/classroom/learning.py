@@ -6,23 +6,13 @@ packets are made, what is remembered of what they leave out, and the mistakes of
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from hashlib import blake2b
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import product
 from math import inf
-from multiprocessing import get_context
-from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
-import numpy as np
-
-import dlmini
-from dlmini import files
 from dlmini.compression import Deflate, Half, Int8, None_, PerLayer
 from dlmini.data import aerial
 from dlmini.nn import unet
@@ -197,121 +187,3 @@ def alone(form: Form, batch: int, seed: int = 0, name: str = "") -> Learned:
     outcome = train(form.task(batch), recipe, Simulated(1)).result()
     curve = tuple(Look((m.t + 1) * batch / form.train, m.loss, m.accuracy) for m in outcome.measured)
     return Learned(name or f"batch {batch}", seed, curve, 0, 0)
-
-
-# ---- what a packet keeps ----
-
-
-class Kept(NamedTuple):
-    """A ratio says nothing without the share of zeros and the energy that is left."""
-
-    name: str
-    steps: int  # made before this gradient
-    zeros: float
-    energy: float  # 1 - |u - Q(u)|^2 / |u|^2
-    nbytes: int
-    ratio: float  # 4 d / bytes, deflated
-
-
-def kept(task, w: np.ndarray, steps: int, seed: int = 0) -> list[Kept]:
-    """Of one worker's gradient at w."""
-    grad = np.zeros(task.size, np.float32)
-    task.loss_and_grad(w, next(task.batches(0, PCS, seed)), grad)
-    return kept_of(grad, task.shapes, steps)
-
-
-def kept_of(grad: np.ndarray, shapes, steps: int = 0) -> list[Kept]:
-    """With 255 and 21 levels, one scale for all or one each."""
-    found = []
-    for name, codec in {"255 levels": Int8(), "21 levels": Int8(10)}.items():
-        for scale, how in {"one scale": codec, "a scale each": PerLayer(codec).fit(shapes)}.items():
-            packet = how.encode(grad)
-            said, sent = packet.dense(), Deflate(how).encode(grad).nbytes
-            lost = np.sum((grad - said) ** 2, dtype=np.float64) / np.sum(grad.astype(np.float64) ** 2)
-            found.append(
-                Kept(f"{name}, {scale}", steps, float(np.mean(said == 0)), float(1 - lost), sent, grad.nbytes / sent)
-            )
-    return found
-
-
-# ---- many runs ----
-
-
-def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: None, kept: Path | None = None) -> list:
-    """(function, arguments...) each, `crew` at a time, in processes of their own if that is more than one.
-
-    kept: a folder of runs that are finished: those are read, and new ones are added. So hours can be interrupted.
-    """
-    found, work = [], partial(once, folder=kept)
-    if crew == 1:
-        source = map(work, jobs)
-    else:
-        pool = ProcessPoolExecutor(crew, mp_context=get_context("spawn"))
-        source = pool.map(work, jobs)
-    for one in source:
-        found.append(one)
-        ended(one)
-    if crew > 1:
-        pool.shutdown()
-    return found
-
-
-def once(job: tuple, folder: Path | None = None) -> Learned:
-    """Do it, unless it has been done."""
-    work, *given = job
-    if folder is None:
-        return work(*given)
-    asked = f"dlmini {dlmini.__version__}: {work.__name__}{tuple(given)!r}"
-    file = folder / f"{blake2b(asked.encode(), digest_size=8).hexdigest()}.json"
-    if file.exists():
-        return recalled(file, asked)
-    found = work(*given)
-    folder.mkdir(parents=True, exist_ok=True)
-    files.write_text(file, json.dumps({"asked": asked, **asdict(found)}))
-    return found
-
-
-def recalled(file: Path, asked: str) -> Learned:
-    try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-        if said.pop("asked") != asked:
-            raise ValueError("it is another run's")
-        return Learned(**said | {"curve": tuple(Look(*look) for look in said["curve"])})
-    except files.DAMAGED as error:
-        raise ValueError(f"{file} is no finished run ({files.why(error)}); delete it, and it is done again") from error
-
-
-class Mean(NamedTuple):
-    """Several seeds of one way."""
-
-    name: str
-    accuracy: float
-    spread: float
-    packet: int
-    nbytes: int
-    curve: tuple[Look, ...]
-
-
-def means(found: list[Learned]) -> list[Mean]:
-    """By name, in the order in which they came."""
-    out = []
-    for name in dict.fromkeys(one.name for one in found):
-        same = [one for one in found if one.name == name]
-        looks = zip(*(one.curve for one in same), strict=True)
-        curve = tuple(Look(*map(mean, zip(*points, strict=True))) for points in looks)
-        exact = [one.accuracy for one in same]
-        out.append(
-            Mean(
-                name,
-                mean(exact),
-                stdev(exact) if len(exact) > 1 else 0.0,
-                max(one.packet for one in same),
-                round(mean(one.nbytes for one in same)),
-                curve,
-            )
-        )
-    return out
-
-
-def smaller(form: Form, **changes) -> Form:
-    return replace(form, **changes)

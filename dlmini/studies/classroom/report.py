@@ -9,7 +9,9 @@ from pathlib import Path
 
 from dlmini import files
 from dlmini.studies.classroom import reckoned
-from dlmini.studies.classroom.learning import Form, Kept, Learned, Mean, means
+from dlmini.studies.classroom.learning import Form, Learned
+from dlmini.studies.classroom.many_runs import Mean, means
+from dlmini.studies.classroom.packets_kept import Kept
 from dlmini.studies.classroom.published import (
     ALONE,
     BATCH_TO_80,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlmini.run import train
 from dlmini.sim import Simulated
-from dlmini.studies.classroom import learning, real, timing
+from dlmini.studies.classroom import learning, many_runs, packets_kept, real, timing
 from dlmini.studies.classroom.learning import Form
 from dlmini.studies.classroom.published import PCS
 from dlmini.studies.classroom.report import Found
@@ -39,7 +39,7 @@ def study(
 
 
 def jobs(form: Form) -> tuple[list[tuple], list[tuple], list[tuple]]:
-    """Trainings, as `learning.spread` takes them: ways to say a gradient, mistakes, one computer."""
+    """Trainings, as `many_runs.spread` takes them: ways to say a gradient, mistakes, one computer."""
     whole = form.epochs >= learning.LONG.epochs
     ways = [(learning.learn, form, name, way, seed) for name, way in learning.WAYS.items() for seed in form.seeds]
     mistakes = [(learning.learn_with, form, made, seed) for made in learning.choices(whole) for seed in form.seeds]
@@ -54,7 +54,7 @@ def learned(form: Form, found: Found, crew: int, say: Callable[[str], None], kep
         say(f"  {one.name}, seed {one.seed}: {one.accuracy:.1%}")
 
     say(f"simulated: learning. {form}")
-    found.ways, found.mistakes, singles = (learning.spread(some, crew, tell, kept) for some in jobs(form))
+    found.ways, found.mistakes, singles = (many_runs.spread(some, crew, tell, kept) for some in jobs(form))
     found.batches = singles[: len(form.batches)]
     one = next(single for single in singles if single.name == f"batch {form.each * PCS}")
     found.computers = [one, next(way for way in found.ways if way.name == "float32")]
@@ -69,5 +69,5 @@ def kept_along(form: Form) -> list:
         w = task.initial()
         if steps:
             w = train(task, replace(recipe, rounds=steps, evaluate_every=0), Simulated(PCS)).result().weights
-        found += learning.kept(task, w, steps)
+        found += packets_kept.kept(task, w, steps)
     return found

@@ -1,0 +1,94 @@
+"""Many trainings: some at a time, finished ones kept, seeds averaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from hashlib import blake2b
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import mean, stdev
+from typing import NamedTuple
+
+import dlmini
+from dlmini import files
+from dlmini.studies.classroom.learning import Learned, Look
+
+
+def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: None, kept: Path | None = None) -> list:
+    """(function, arguments...) each, `crew` at a time, in processes of their own if that is more than one.
+
+    kept: a folder of runs that are finished: those are read, and new ones are added. So hours can be interrupted.
+    """
+    found, work = [], partial(once, folder=kept)
+    if crew == 1:
+        source = map(work, jobs)
+    else:
+        pool = ProcessPoolExecutor(crew, mp_context=get_context("spawn"))
+        source = pool.map(work, jobs)
+    for one in source:
+        found.append(one)
+        ended(one)
+    if crew > 1:
+        pool.shutdown()
+    return found
+
+
+def once(job: tuple, folder: Path | None = None) -> Learned:
+    """Do it, unless it has been done."""
+    work, *given = job
+    if folder is None:
+        return work(*given)
+    asked = f"dlmini {dlmini.__version__}: {work.__name__}{tuple(given)!r}"
+    file = folder / f"{blake2b(asked.encode(), digest_size=8).hexdigest()}.json"
+    if file.exists():
+        return recalled(file, asked)
+    found = work(*given)
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_text(file, json.dumps({"asked": asked, **asdict(found)}))
+    return found
+
+
+def recalled(file: Path, asked: str) -> Learned:
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+        if said.pop("asked") != asked:
+            raise ValueError("it is another run's")
+        return Learned(**said | {"curve": tuple(Look(*look) for look in said["curve"])})
+    except files.DAMAGED as error:
+        raise ValueError(f"{file} is no finished run ({files.why(error)}); delete it, and it is done again") from error
+
+
+class Mean(NamedTuple):
+    """Several seeds of one way."""
+
+    name: str
+    accuracy: float
+    spread: float
+    packet: int
+    nbytes: int
+    curve: tuple[Look, ...]
+
+
+def means(found: list[Learned]) -> list[Mean]:
+    """By name, in the order in which they came."""
+    out = []
+    for name in dict.fromkeys(one.name for one in found):
+        same = [one for one in found if one.name == name]
+        looks = zip(*(one.curve for one in same), strict=True)
+        curve = tuple(Look(*map(mean, zip(*points, strict=True))) for points in looks)
+        exact = [one.accuracy for one in same]
+        out.append(
+            Mean(
+                name,
+                mean(exact),
+                stdev(exact) if len(exact) > 1 else 0.0,
+                max(one.packet for one in same),
+                round(mean(one.nbytes for one in same)),
+                curve,
+            )
+        )
+    return out
