@@ -49,6 +49,8 @@ def test_the_classroom_is_reckoned_at_once(tmp_path):
     assert (tmp_path / "out" / "epochs.png").is_file()
     wrong = dlmini("classroom", "--world", "imagined")
     assert "--world imagined: choose some of reckoned, simulated, real, or all" in wrong.stdout
+    wrong = dlmini("classroom", "--part", "ways")
+    assert "--part ways is a part of the simulated world: add --world simulated" in wrong.stdout
 
 
 def test_train_segments_tiles_of_a_folder(tmp_path):

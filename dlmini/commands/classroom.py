@@ -13,6 +13,8 @@ from rich.markdown import Markdown
 
 from dlmini.terminal import console, say
 
+SIMULATED = "of the simulated world: times, ways, mistakes, batches, computers, packets; several with commas; or all"
+
 
 def classroom(
     world: Annotated[str, typer.Option(help="reckoned, simulated, real; several with commas; or all")] = "reckoned",
@@ -20,6 +22,7 @@ def classroom(
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
     crew: Annotated[int, typer.Option(min=0, help="simulated trainings at a time; 0: one per core")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="simulated trainings of each kind")] = 3,
+    part: Annotated[str, typer.Option(help=SIMULATED)] = "all",
     keep: Annotated[Path | None, typer.Option(help="finished trainings are kept here, and not done again")] = None,
 ) -> None:
     """Repeat the classroom experiment of Krivosheev, Kuznetsov and Spitsyn, and set ours beside theirs.
@@ -30,18 +33,26 @@ def classroom(
     from dlmini import files
     from dlmini.studies.classroom import report
     from dlmini.studies.classroom.learning import LONG, SHORT
-    from dlmini.studies.classroom.study import WORLDS, study
+    from dlmini.studies.classroom.study import PARTS, WORLDS, study
 
-    worlds = WORLDS if world == "all" else tuple(world.split(","))
-    if strange := [one for one in worlds if one not in WORLDS]:
-        raise ValueError(f"--world {strange[0]}: choose some of {', '.join(WORLDS)}, or all")
+    worlds, parts = chosen("world", world, WORLDS), chosen("part", part, PARTS)
+    if part != "all" and "simulated" not in worlds:
+        raise ValueError(f"--part {part} is a part of the simulated world: add --world simulated")
     if out is not None:
         files.demand_new(out)
     began = time.perf_counter()
     form = replace(LONG if long else SHORT, seeds=tuple(range(seeds)))
-    found = study(form, worlds, crew or os.cpu_count() or 1, say, keep)
+    found = study(form, worlds, crew or os.cpu_count() or 1, say, keep, parts)
     console.print(Markdown(report.text(found)))
     if out is not None:
         report.write(found, out)
         say(f"tables and figures written to {out}")
     say(f"done in {time.perf_counter() - began:.0f} s")
+
+
+def chosen(option: str, said: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Words with commas between them, all of them known."""
+    words = known if said == "all" else tuple(said.split(","))
+    if strange := [one for one in words if one not in known]:
+        raise ValueError(f"--{option} {strange[0]}: choose some of {', '.join(known)}, or all")
+    return words

@@ -152,6 +152,20 @@ def test_seeds_are_averaged_by_way(learned):
     assert rows[0].curve[0].loss == pytest.approx((learned[0].curve[0].loss + learned[1].curve[0].loss) / 2)
 
 
+def test_ways_are_compared_seed_by_seed():
+    """Seeds differ by ten points, ways by two and four: what is told is three, give or take 1.4."""
+    one = learning.Learned("float32", 0, (learning.Look(1.0, 0.5, 0.8),), 1, 1)
+    runs = {("float32", 0): 0.8, ("float32", 1): 0.9, ("int8", 0): 0.78, ("int8", 1): 0.86, ("int8", 2): 0.1}
+    found = [
+        replace(one, name=name, seed=seed, curve=(learning.Look(1.0, 0.5, accuracy),))
+        for (name, seed), accuracy in runs.items()
+    ]
+    gap = many_runs.points(found, "int8", "float32")  # seed 2 has nobody to be compared with
+    assert gap == (pytest.approx(-3.0), pytest.approx(2**0.5), 2)
+    assert str(gap) == "-3.0 ± 1.4"
+    assert str(many_runs.points(found[:3], "int8", "float32")) == "-2.0"
+
+
 def test_one_computer_sees_as_many_pictures_as_six():
     found = learning.alone(replace(TINY, epochs=0.5), 6)
     assert found.curve[-1].epochs == 3.0
@@ -275,6 +289,24 @@ def test_the_whole_study_runs_world_after_world(monkeypatch):
     assert [one.name for one in found.computers] == ["batch 6", "float32"]
     assert len(found.kept) == 8
     assert any("learning" in line for line in said)
+
+
+def test_a_part_of_the_second_world_can_be_had_alone(monkeypatch):
+    """One computer and six: two trainings, and no other table."""
+    monkeypatch.setattr(timing, "timed", lambda *_: pytest.fail("nobody asked for times"))
+    found = study.study(replace(TINY, epochs=0.5), ["simulated"], say=lambda line: None, parts=["computers"])
+    assert [one.name for one in found.computers] == ["batch 6", "float32"]
+    assert not found.ways + found.mistakes + found.batches + found.kept + found.timed
+    text = report.text(found)
+    assert "| 6 | 96.996 | 6 | not reached | 9 |" in text
+    assert "mistakes" not in text
+
+
+def test_what_belongs_to_two_parts_is_trained_once():
+    every = study.jobs(TINY)
+    assert every["computers"][1] in every["ways"]
+    assert every["computers"][0] in every["batches"]  # a batch of six is what six computers see in a step
+    assert len(study.jobs(learning.LONG)["mistakes"]) == 16 * 3
 
 
 def test_exchanges_of_the_star_are_those_of_the_protocol():

@@ -73,6 +73,24 @@ class Mean(NamedTuple):
     curve: tuple[Look, ...]
 
 
+class Points(NamedTuple):
+    """Points of accuracy against another way, seed by seed: their mean and spread."""
+
+    mean: float
+    spread: float
+    seeds: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.1f}" + (f" ± {self.spread:.1f}" if self.seeds > 1 else "")
+
+
+def points(found: list[Learned], name: str, against: str) -> Points:
+    """Runs of one seed begin with the same weights and see the same pictures, so they are compared in pairs."""
+    by_seed = [{one.seed: one.accuracy for one in found if one.name == who} for who in (name, against)]
+    gaps = [100 * (by_seed[0][seed] - by_seed[1][seed]) for seed in by_seed[0] if seed in by_seed[1]]
+    return Points(mean(gaps), stdev(gaps) if len(gaps) > 1 else 0.0, len(gaps))
+
+
 def means(found: list[Learned]) -> list[Mean]:
     """By name, in the order in which they came."""
     out = []

@@ -14,6 +14,7 @@ from dlmini.studies.classroom.published import PCS
 from dlmini.studies.classroom.report import Found
 
 WORLDS = ("reckoned", "simulated", "real")
+PARTS = ("times", "ways", "mistakes", "batches", "computers", "packets")  # of the second world
 
 
 def study(
@@ -22,6 +23,7 @@ def study(
     crew: int = 1,
     say: Callable[[str], None] = print,
     kept: Path | None = None,
+    parts: Iterable[str] = PARTS,
 ) -> Found:
     """Everything that is asked for; `say` hears a line now and then. crew: runs at a time; kept: finished ones."""
     found, worlds = Found(form), {*worlds}
@@ -31,34 +33,43 @@ def study(
             say("real: six hosts at 1 Gbit/s, Open MPI between them")
             found.real = real.measured()
     if "simulated" in worlds:
-        say("simulated: the whole U-Net in virtual time")
-        found.timed = [timing.timed(name) for name in timing.recipes()]
-        found.cable = [timing.timed(name, cable=True) for name in timing.recipes()]
-        learned(form, found, crew, say, kept)
+        parts = {*parts}
+        if "times" in parts:
+            say("simulated: the whole U-Net in virtual time")
+            found.timed = [timing.timed(name) for name in timing.recipes()]
+            found.cable = [timing.timed(name, cable=True) for name in timing.recipes()]
+        learned(form, found, {part: some for part, some in jobs(form).items() if part in parts}, crew, say, kept)
+        if "packets" in parts:
+            found.kept = kept_along(form)
     return found
 
 
-def jobs(form: Form) -> tuple[list[tuple], list[tuple], list[tuple]]:
-    """Trainings, as `many_runs.spread` takes them: ways to say a gradient, mistakes, one computer."""
+def jobs(form: Form) -> dict[str, list[tuple]]:
+    """Trainings by part, as `many_runs.spread` takes them; some belong to two parts."""
     whole = form.epochs >= learning.LONG.epochs
-    ways = [(learning.learn, form, name, way, seed) for name, way in learning.WAYS.items() for seed in form.seeds]
-    mistakes = [(learning.learn_with, form, made, seed) for made in learning.choices(whole) for seed in form.seeds]
-    alone = [(learning.alone, form, batch) for batch in dict.fromkeys((*form.batches, form.each * PCS))]
-    return ways, mistakes, alone
+    six = [(learning.learn, form, name, way, seed) for name, way in learning.WAYS.items() for seed in form.seeds]
+    return {
+        "ways": six,
+        "mistakes": [
+            (learning.learn_with, form, made, seed) for made in learning.choices(whole) for seed in form.seeds
+        ],
+        "batches": [(learning.alone, form, batch) for batch in form.batches],
+        "computers": [(learning.alone, form, form.each * PCS), next(job for job in six if job[2] == "float32")],
+    }
 
 
-def learned(form: Form, found: Found, crew: int, say: Callable[[str], None], kept: Path | None = None) -> None:
-    """The second world's training: ways, mistakes, batch sizes, one computer and six, and what packets keep."""
+def learned(form: Form, found: Found, asked: dict, crew: int, say: Callable[[str], None], kept: Path | None) -> None:
+    """The second world's training; what belongs to two parts is trained once."""
 
     def tell(one) -> None:
         say(f"  {one.name}, seed {one.seed}: {one.accuracy:.1%}")
 
-    say(f"simulated: learning. {form}")
-    found.ways, found.mistakes, singles = (many_runs.spread(some, crew, tell, kept) for some in jobs(form))
-    found.batches = singles[: len(form.batches)]
-    one = next(single for single in singles if single.name == f"batch {form.each * PCS}")
-    found.computers = [one, next(way for way in found.ways if way.name == "float32")]
-    found.kept = kept_along(form)
+    every = list(dict.fromkeys(job for some in asked.values() for job in some))
+    if every:
+        say(f"simulated: learning. {form}")
+    done = dict(zip(every, many_runs.spread(every, crew, tell, kept), strict=True))
+    for part, some in asked.items():
+        setattr(found, part, [done[job] for job in some])
 
 
 def kept_along(form: Form) -> list:
