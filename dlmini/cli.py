@@ -57,6 +57,8 @@ def train(
     model: Annotated[str | None, typer.Option(help=f"{MODELS}; by default lenet, for segment unet")] = None,
     data: Annotated[str | None, typer.Option(help=SETS)] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 2,
+    until: Annotated[float | None, typer.Option(help="end when so much of the test set is right, such as 0.85")] = None,
+    patience: Annotated[int, typer.Option(min=0, help="end when the test error has not fallen for so many epochs")] = 0,
     batch: Annotated[int | None, typer.Option(min=1, help="images per worker and step: 50, for segment 4")] = None,
     optimizer: Annotated[str, typer.Option(help=", ".join(RATES))] = "momentum",
     rate: Annotated[float | None, typer.Option(help="learning rate; by default a usual one")] = None,
@@ -88,11 +90,11 @@ def train(
     chosen = make(RATES[optimizer] if rate is None else rate)
     asked, about = task_of(task, model, data, batch, tile, full, threads)
     say(f"{about} · {chosen!r}")
-    if workers == 1 and task == "classify":
+    if workers == 1 and task == "classify" and until is None and not patience:
         weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
     else:
         place = words.read_place(on, workers + pieces[1].servers, network)
-        weights = together(asked, chosen, epochs, seed, pieces, place, out)
+        weights = together(asked, chosen, epochs, seed, pieces, place, out, until=until, patience=patience)
     if task == "segment":
         by_class(asked.by_class(weights))
     if save:

@@ -40,8 +40,8 @@ def alone(model, sets, optimizer, epochs, batch, seed):
     return news.weights
 
 
-def together(task, optimizer, epochs, seed, pieces, place, out):
-    """Workers on a transport; returns the weights of worker 0."""
+def together(task, optimizer, epochs, seed, pieces, place, out, **ends):
+    """Workers on a transport; returns the weights of worker 0. ends: `until` and `patience`, as `train` has them."""
     from dlmini.recipe import Recipe
     from dlmini.run import train as start_run
 
@@ -53,7 +53,7 @@ def together(task, optimizer, epochs, seed, pieces, place, out):
     rounds = max(1, epochs * per_epoch)
     recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, evaluate_every=per_epoch, seed=seed)
     say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
-    run = start_run(task, recipe, place)
+    run = start_run(task, recipe, place, **ends)
     watch(run, Board(rounds))
     report(run.result(), out)
     return run.result().weights
@@ -104,12 +104,15 @@ def phase_lines(ranks: list) -> list[str]:
 
 def report(outcome, out) -> None:
     """Where the time went, rank by rank, and what was sent."""
-    for text in phase_lines(outcome.phases):
+    for text in phase_lines(outcome.phases) if outcome.phases else ():
         say(text)
-    say(
-        f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
-        f"{outcome.nbytes / 1e6:,.1f} MB"
-    )
+    if outcome.stopped:  # ranks were ended at work: what they had sent by then nobody has counted
+        say(f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.measured[-1].at:.2f} s. Ended: {outcome.stopped}")
+    else:
+        say(
+            f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
+            f"{outcome.nbytes / 1e6:,.1f} MB"
+        )
     if out:
         say(f"events and summary written to {outcome.save(out)}")
 

@@ -78,6 +78,17 @@ def test_train_segments_tiles_of_a_folder(tmp_path):
     assert net.load_statistics(file).size == net.measured
 
 
+def test_training_ends_when_enough_is_right_or_the_error_rises():
+    """The classroom's criteria: a number of epochs, an accuracy that is reached, an error that does not fall."""
+    words = ("train", "--model", "softmax_regression", "--optimizer", "sgd", "--on", "simulated", "--epochs", "9")
+    reached = dlmini(*words, "--until", "0.5")
+    assert reached.returncode == 0, reached.stderr + reached.stdout
+    assert "Ended: accuracy 50.0% reached in round" in reached.stdout
+    assert "nan" not in reached.stdout
+    rising = dlmini(*words, "--patience", "1", "--rate", "3")  # far too large a step
+    assert "Ended: the test error has been rising since round" in rising.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
