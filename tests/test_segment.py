@@ -94,14 +94,19 @@ def test_a_mean_of_weights_is_tried_with_statistics_of_its_own(pixels):
 
 
 def test_unlabelled_pixels_teach_nothing():
-    """The gradient is the same whatever stands under them; and the sum over two halves of a batch is the whole's."""
+    """The gradient is the same whatever is seen there, where a pixel sees itself alone; and equal halves of a batch
+    have the whole's in their middle."""
     task, grads = small(False, unlabelled=1), []
     x, y = task.train.scaled().x[:4], task.train.y[:4].astype(np.int64)
-    net = plain_net()
-    for label in (255, 255):
-        grads.append(net.zeros())
-        net.loss_and_grad(net.initial(), x, np.where(y == 255, label, y), grads[-1])
-    np.testing.assert_array_equal(*grads)
+    alone, net = Model([Conv2d(4, 1), ReLU(), Conv2d(6, 1)], (16, 16, 3)), plain_net()
+    for there in (y != 255, y == 255):
+        for noise in (0.0, 0.5):
+            grads.append(alone.zeros())
+            alone.loss_and_grad(alone.initial(), x + np.float32(noise) * ~there[..., None], y, grads[-1])
+    np.testing.assert_array_equal(grads[0], grads[1])
+    assert not np.allclose(grads[2], grads[3])  # labelled pixels do teach
+    grads = [net.zeros()]
+    net.loss_and_grad(net.initial(), x, y, grads[0])
     halves = [net.zeros(), net.zeros()]
     for part, grad in zip((slice(0, 2), slice(2, 4)), halves, strict=True):
         net.loss_and_grad(net.initial(), x[part], y[part], grad)
