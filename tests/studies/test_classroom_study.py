@@ -212,13 +212,14 @@ def run_of(seconds, nbytes=10, weights="a"):
         "round": 1.0,
         "synchronisation": 0.4,
         "weights": weights,
+        "handling": 0.5,
     }
     return {"ways": dict.fromkeys(real.NAMES, way), "pairs": {"0 to 1": [1, nbytes]}, "equal": True}
 
 
 def test_two_worlds_are_compared_by_medians_bytes_and_weights():
-    found = real.compared(run_of(1.1), run_of(1.0))
-    assert found.rows[0].ratio == pytest.approx(1.1)
+    found = real.compared(run_of(1.8), run_of(1.0))
+    assert found.rows[0].ratio == pytest.approx(1.8 / (1.0 + 0.5))  # the wires, and what worker 0 has to do
     assert found.rows[0].epoch == SYNCS
     assert (found.same_bytes, found.same_weights) == (True, True)
     assert not real.compared(run_of(1.1, nbytes=11), run_of(1.0)).same_bytes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from hashlib import blake2b
 from pathlib import Path
 
@@ -47,7 +48,23 @@ def exchanges(comm, name: str, rounds: int) -> dict:
         began = comm.now()
         talk.exchange(comm, Turn(t, start, w, packet, mixed, recipe.compression.summable), outer)
         seconds.append(float(np.max(comm.allgather(np.array([comm.now() - began])))))
-    return {"seconds": seconds, "packet": packet.nbytes}
+    return {"seconds": seconds, "packet": packet.nbytes, "handling": handling(comm, recipe.compression, grad)}
+
+
+def handling(comm, codec, grad: np.ndarray) -> float:
+    """Seconds that worker 0 needs to read everybody's packet and to make the one that goes back; others wait for it.
+
+    The wires know nothing of it. For deflate it is most of an exchange.
+    """
+    comm.barrier()
+    began, total = time.perf_counter(), np.zeros_like(grad)
+    if comm.rank == 0:
+        packet = codec.encode(grad)
+        for _ in range(comm.size):
+            packet.add_to(total, 1 / comm.size)
+    spent = time.perf_counter() - began
+    comm.barrier()
+    return spent
 
 
 def training(comm, name: str, rounds: int) -> dict:

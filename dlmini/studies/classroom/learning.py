@@ -108,6 +108,7 @@ WAYS = {
     "int8, feedback": Way(Int8(), True),
     "21 levels": Way(Int8(10)),
     "21 levels, feedback": Way(Int8(10), True),
+    "21 levels, feedback, a scale each": Way(PerLayer(Int8(10)), True),
 }
 
 

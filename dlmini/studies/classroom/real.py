@@ -23,12 +23,16 @@ RATE = "1gbit"
 
 @dataclass(frozen=True)
 class Measured:
-    """One way: seconds of an exchange (the median), on real links and in virtual time; and of a round of training."""
+    """One way: seconds of an exchange (the median), on real links and in virtual time; and of a round of training.
+
+    predicted: what the wires take in virtual time, and what worker 0 needs here to read and make packets (handling).
+    """
 
     name: str
     packet: int
     exchange: float
     predicted: float
+    handling: float
     round: float
     synchronisation: float
 
@@ -77,6 +81,8 @@ def compared(real: dict, virtual: dict) -> Report:
     for name in NAMES:
         here, there = real["ways"][name], virtual["ways"][name]
         exact, predicted = (sorted(one["seconds"])[len(one["seconds"]) // 2] for one in (here, there))
-        rows.append(Measured(name, here["packet"], exact, predicted, here["round"], here["synchronisation"]))
+        spent = here["handling"]
+        row = Measured(name, here["packet"], exact, predicted + spent, spent, here["round"], here["synchronisation"])
+        rows.append(row)
     weights = [{name: run["ways"][name]["weights"] for name in NAMES} for run in (real, virtual)]
     return Report(rows, real["pairs"] == virtual["pairs"], real["equal"] and weights[0] == weights[1])

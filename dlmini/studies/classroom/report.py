@@ -119,12 +119,13 @@ def real_text(found: Found) -> str:
     if found.real is None:
         return f"Not run: {found.skipped}.\n" if found.skipped else ""
     rows = [
-        (r.name, f"{r.packet:,}", f"{1000 * r.exchange:.0f}", f"{1000 * r.predicted:.0f}", f"{r.ratio:.2f}",
-         f"{r.round:.2f}", f"{r.synchronisation:.2f}")
+        (r.name, f"{r.packet:,}", f"{1000 * r.exchange:.0f}", f"{1000 * r.predicted:.0f}",
+         f"{1000 * r.handling:.0f}", f"{r.ratio:.2f}", f"{r.round:.2f}", f"{r.synchronisation:.2f}")
         for r in found.real.rows
     ]  # fmt: skip
     head = (
-        "| bytes of a packet | an exchange, ms | in virtual time, ms | ratio | a round of training, s | synchronisation"
+        "| bytes of a packet | an exchange, ms | in virtual time, ms | of it packets read and made | ratio | a round "
+        "of training, s | synchronisation"
     )
     same_bytes, same_weights = (("" if right else "NOT ") for right in (found.real.same_bytes, found.real.same_weights))
     said = (
