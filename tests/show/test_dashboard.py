@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("anywidget")
 
+from dlmini import Int8, Segment, Star, aerial, unet
 from dlmini.show import dashboard
 from dlmini.show.dashboard_choices import WHEN, WITH_WHOM, levels, links, offered
 from dlmini.sync import LocalSGD
@@ -59,6 +60,23 @@ def shown(task):
 def press(button):
     assert not button.disabled, button.description
     button.click()
+
+
+def test_the_class_of_every_pixel_is_learned_by_the_same_buttons():
+    """The classroom's star: packets of eight bits go there and come back."""
+    tiles = Segment(unet(2, 2, input=(16, 16, 3)), aerial(6, 16), aerial(2, 16, seed=1), batch=1)
+    options = {"topology": "star:int8", "compression": "8 bits (int8)", "network": "gigabit"}
+    board = dashboard(tiles, on="simulated", workers=3, steps=4, **options)
+    picture = Picture(board)
+    try:
+        press(board.panel.start)
+        picture.state("ended")
+        assert board.live.message["kind"] == "good"
+        (outcome,) = board.outcomes
+        assert outcome.recipe.topology == Star(Int8())
+        assert 0 <= outcome.accuracy == tiles.evaluate(outcome.weights)["accuracy"]
+    finally:
+        board.stop()
 
 
 def test_a_run_is_drawn_to_its_end_and_the_next_one_over_it(shown):
