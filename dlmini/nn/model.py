@@ -300,8 +300,15 @@ class Model:
         except DAMAGED as error:
             raise ValueError(f"{path} is not a file that model.save wrote, or it is damaged: {why(error)}") from error
         if layers != repr(self.layers):
-            raise ValueError(f"{path} holds the parameters of another network: {layers}; this one is {self.layers!r}")
+            raise ValueError(f"{path} holds the parameters of another network: {parted(layers, repr(self.layers))}")
         return held
+
+
+def parted(there: str, here: str, before: int = 40, behind: int = 60) -> str:
+    """Where two lists of layers part: a U-Net's is pages long."""
+    at = next((i for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b), min(len(there), len(here)))
+    cut = [("... " if at > before else "") + text[max(0, at - before) : at + behind] for text in (there, here)]
+    return f"where it has `{cut[0]}`, this one has `{cut[1]}`; build the network that was saved, then load"
 
 
 def walk(layers):

@@ -62,9 +62,10 @@ def unet(width=16, depth=5, input=(512, 512, 3), classes=6, **options):
     width, depth = whole(width, "width", 1), whole(depth, "depth", 1, 12)
     input, side = lengths(input, "input"), 2**depth
     if len(input) != 3 or any(s % side or not s for s in input[:2]):
+        near = [side * max(1, round(s / side)) for s in (*input, side, side)[:2]]
         raise ValueError(
             f"input is {input}; {depth} poolings halve an image {depth} times and Up doubles it again, so height and "
-            f"width must be multiples of {side}, as in ({side * max(1, 512 // side)}, {side * max(1, 512 // side)}, 3)"
+            f"width must be multiples of {side}, as in ({near[0]}, {near[1]}, 3)"
         )
     channels = [width * min(2**level, 8) for level in range(depth)]
     layers = double(channels[-1])

@@ -152,7 +152,7 @@ def test_two_layers_with_dropout_do_not_draw_the_same_coins():
         (lambda: AvgPool("image", 2), "there is no stride"),
         (lambda: AvgPool("row"), "'image', or a number"),
         (lambda: Model([Flatten(), AvgPool("image")], (4, 4, 1)), r"put it before Flatten\(\)"),
-        (lambda: unet(input=(100, 96, 3)), "multiples of 32"),
+        (lambda: unet(input=(100, 66, 3)), r"multiples of 32, as in \(96, 64, 3\)"),
         (lambda: unet(input=(96,)), "multiples of 32"),
     ],
 )

@@ -223,6 +223,13 @@ def test_weights_of_another_network_or_a_damaged_file_are_refused(net, tmp_path)
     volunteer_net().save(path, volunteer_net().initial())
     with pytest.raises(ValueError, match="another network"):
         net.load(path)
+    small, large = unet(4, 3, (8, 8, 3)), unet(8, 3, (8, 8, 3))
+    small.save(path, small.initial())
+    with pytest.raises(
+        ValueError, match=r"where it has `\(Conv2d\(channels=4, .*`, this one has `.*channels=8"
+    ) as told:
+        large.load(path)
+    assert len(str(told.value)) - len(str(path)) < 350  # a U-Net's layers would fill pages
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(ValueError, match="damaged"):
         net.load(path)
