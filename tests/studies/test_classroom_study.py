@@ -8,7 +8,18 @@ import pytest
 
 from dlmini import SGD, Adam, Int8, LowRank, Segment, Simulated, TopK, aerial, launch, unet
 from dlmini.compression import Half, None_, PerLayer
-from dlmini.studies.classroom import learning, many_runs, packets_kept, pictures, real, reckoned, report, study, timing
+from dlmini.studies.classroom import (
+    learning,
+    many_runs,
+    packets_kept,
+    pictures,
+    real,
+    reckoned,
+    report,
+    study,
+    timing,
+    unsaid,
+)
 from dlmini.studies.classroom.published import COMPUTE, DEFLATE, PARAMETERS, PCS, SYNCS, TABLE
 from dlmini.studies.hosts import unavailable
 from dlmini.topology import Star
@@ -202,6 +213,23 @@ def test_what_a_packet_keeps_is_told_with_zeros_and_energy():
         assert row.ratio == pytest.approx(4 * task.size / row.nbytes)
 
 
+def test_what_is_unsaid_is_told_in_gradients_of_each_layer():
+    grads, own = np.array([[3, 4, 9, 0, 5], [3, 4, 9, 5, 0]], "f4"), np.array([[6, 8, 7, 0, 0], [0, 5, 7, 0, 5]], "f4")
+    rows = unsaid.told([(2, 1), (1,), (1, 2)], grads, own, np.array([0, 10, 7, 3, 4], "f4"))
+    assert rows[0] == ("2x1", pytest.approx(1.5), pytest.approx(2.0))  # two gradients on one computer, one on the other
+    assert rows[1] == ("1x2", pytest.approx(0.5), pytest.approx(2**0.5))
+    assert len(rows) == 2
+
+
+def test_on_one_scale_small_layers_are_late():
+    one, each = (unsaid.unsaid_by_layer(TINY, codec, 12) for codec in unsaid.CODECS.values())
+    assert [row.layer for row in one] == [row.layer for row in each]
+    assert max(row.own for row in one) > 2 * max(row.own for row in each)
+    assert "| one scale: a computer | the server | a scale each: a computer | the server |" in report.unsaid_table(
+        {"one scale": one, "a scale each": each}
+    )
+
+
 # ---- the third world, and the report ----
 
 
@@ -289,6 +317,7 @@ def test_the_whole_study_runs_world_after_world(monkeypatch):
     assert [one.name for one in found.batches] == ["batch 1", "batch 6"]
     assert [one.name for one in found.computers] == ["batch 6", "float32"]
     assert len(found.kept) == 8
+    assert [*found.unsaid] == ["one scale", "a scale each"]
     assert any("learning" in line for line in said)
 
 

@@ -24,6 +24,7 @@ from dlmini.studies.classroom.published import (
 )
 from dlmini.studies.classroom.real import Report
 from dlmini.studies.classroom.timing import Timed
+from dlmini.studies.classroom.unsaid import Unsaid
 
 TARGET, ERROR = 0.8, 0.5  # what the document waits for: accuracy, and the error
 
@@ -40,6 +41,7 @@ class Found:
     batches: list[Learned] = field(default_factory=list)
     computers: list[Learned] = field(default_factory=list)  # one, and six
     kept: list[Kept] = field(default_factory=list)
+    unsaid: dict[str, list[Unsaid]] = field(default_factory=dict)  # by scale
     real: Report | None = None
     skipped: str = ""  # why there is no third world
 
@@ -115,6 +117,13 @@ def kept_table(rows: list[Kept]) -> str:
     return lines("| steps made before | zeros | energy kept | bytes, deflated | ratio to float32", told)
 
 
+def unsaid_table(found: dict[str, list[Unsaid]]) -> str:
+    """In gradients of the layer."""
+    rows = zip(*found.values(), strict=True)
+    told = [(row[0].layer, *(f"{number:.1f}" for one in row for number in (one.own, one.back))) for row in rows]
+    return lines("| " + " | ".join(f"{name}: a computer | the server" for name in found), told)
+
+
 def real_text(found: Found) -> str:
     if found.real is None:
         return f"Not run: {found.skipped}.\n" if found.skipped else ""
@@ -158,6 +167,8 @@ def text(found: Found) -> str:
         parts += ["## The published program's mistakes", accuracies(found.mistakes, "none")]
     if found.kept:
         parts += ["## What a packet keeps of a gradient", kept_table(found.kept)]
+    if found.unsaid:
+        parts += ["## What 21 levels with feedback have still to say, in gradients", unsaid_table(found.unsaid)]
     if found.computers:
         parts += ["## Table 1: one computer and six", computers_table(found)]
     if found.batches:

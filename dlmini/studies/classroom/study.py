@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlmini.run import train
 from dlmini.sim import Simulated
-from dlmini.studies.classroom import learning, many_runs, packets_kept, real, timing
+from dlmini.studies.classroom import learning, many_runs, packets_kept, real, timing, unsaid
 from dlmini.studies.classroom.learning import Form
 from dlmini.studies.classroom.published import PCS
 from dlmini.studies.classroom.report import Found
@@ -40,7 +40,8 @@ def study(
             found.cable = [timing.timed(name, cable=True) for name in timing.recipes()]
         learned(form, found, {part: some for part, some in jobs(form).items() if part in parts}, crew, say, kept)
         if "packets" in parts:
-            found.kept = kept_along(form)
+            found.kept, codecs = kept_along(form), unsaid.CODECS.items()
+            found.unsaid = {name: unsaid.unsaid_by_layer(form, codec, 2 * form.syncs) for name, codec in codecs}
     return found
 
 
