@@ -43,7 +43,7 @@ def classroom(
     began = time.perf_counter()
     form = replace(LONG if long else SHORT, seeds=tuple(range(seeds)))
     found = study(form, worlds, crew or os.cpu_count() or 1, say, keep, parts)
-    console.print(Markdown(report.text(found)))
+    display(report.text(found))
     if out is not None:
         report.write(found, out)
         say(f"tables and figures written to {out}")
@@ -56,3 +56,11 @@ def chosen(option: str, said: str, known: tuple[str, ...]) -> tuple[str, ...]:
     if strange := [one for one in words if one not in known]:
         raise ValueError(f"--{option} {strange[0]}: choose some of {', '.join(known)}, or all")
     return words
+
+
+def display(text: str, wide: int = 150) -> None:
+    """Tables; where they would be cut off, as they are written."""
+    if console.width >= wide:
+        console.print(Markdown(text))
+    else:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
