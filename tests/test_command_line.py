@@ -42,7 +42,7 @@ def test_distbelief_is_reckoned_at_once(tmp_path):
 
 
 def test_the_classroom_is_reckoned_at_once(tmp_path):
-    done = dlmini("classroom", "--out", str(tmp_path / "out"))
+    done = dlmini("classroom", "--out", str(tmp_path / "out"), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert "| float32 | 96.996 | 68.7 | 8.33 | x1 | 96.9 | 68.7 |" in done.stdout  # whole, in a narrow terminal too
     assert "| ring, float32 | 14.56 | 21.9 |" in (tmp_path / "out" / "classroom.md").read_text("utf-8")

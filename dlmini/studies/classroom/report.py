@@ -126,7 +126,7 @@ def unsaid_table(found: dict[str, list[Unsaid]]) -> str:
 
 def real_text(found: Found) -> str:
     if found.real is None:
-        return f"Not run: {found.skipped}.\n" if found.skipped else ""
+        return f"Not run: {found.skipped}.\n"
     rows = [
         (r.name, f"{r.packet:,}", f"{1000 * r.exchange:.0f}", f"{1000 * r.predicted:.0f}",
          f"{1000 * r.handling:.0f}", f"{r.ratio:.2f}", f"{r.round:.2f}", f"{r.synchronisation:.2f}")
@@ -173,7 +173,9 @@ def text(found: Found) -> str:
         parts += ["## Table 1: one computer and six", computers_table(found)]
     if found.batches:
         parts += ["## Sizes of a mini-batch, one computer", batch_table(found)]
-    return "\n\n".join([*parts, "## Real: MPI between six hosts at 1 Gbit/s", real_text(found)])
+    if found.real or found.skipped:
+        parts += ["## Real: MPI between six hosts at 1 Gbit/s", real_text(found)]
+    return "\n\n".join(parts)
 
 
 def figures(found: Found) -> dict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dlmini.studies.classroom.learning import spread
+from dlmini.studies.classroom.many_runs import spread
 from dlmini.studies.distbelief import scaling
 from dlmini.studies.distbelief.methods import ADAGRAD, ALONE, DOWNPOUR, GRAPHICS, SANDBLASTER, Form, Method
 from dlmini.studies.distbelief.racing import Choice, Race, race, search
