@@ -147,7 +147,7 @@ def candidates(place) -> list[Path]:
         ordered = [place] if place.exists() else []
     if not ordered:
         raise FileNotFoundError(
-            f"there is no checkpoint in {place}; train with Recipe(checkpoint_every=...) and folder= first"
+            f"there is no checkpoint in {place}; train with checkpoint_every=... in the recipe and folder= first"
         )
     return ordered
 

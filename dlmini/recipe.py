@@ -35,6 +35,7 @@ class Recipe:
     checkpoint_every: int = 0  # every so many rounds all that ranks remember is kept, to resume from; 0: never
     seed: int = 0
     feedback: bool | None = None
+    beside: ClassVar[int] = 0  # ranks that no grid of a split task counts
     # in what a run may differ from the one whose checkpoint it goes on from
     may_differ: ClassVar[tuple[str, ...]] = ("rounds", "evaluate_every", "all_workers", "checkpoint_every")
 
@@ -127,6 +128,13 @@ class Recipe:
         """Ranks that remember something: a checkpoint needs them all."""
         return range(size)
 
+    def others(self, size: int) -> list[str]:
+        """What the ranks are called that are no workers."""
+        return [f"server {rank}" for rank in range(self.workers(size), size)]
+
+    def teller(self, size: int) -> int | None:
+        """Who alone tells the loss of a round: nobody, since each worker tells its own."""
+
     def lost_with(self, rank: int, size: int) -> str:
         """What the run loses with a rank that is no worker, as a sentence."""
         return f"rank {rank} is a server, and the weights that it kept are lost with it"
@@ -144,7 +152,7 @@ class Recipe:
         for sentence in objections(self, size):
             raise ValueError(sentence)
 
-    def doubts(self, size: int) -> list[str]:
+    def doubts(self, size: int, task=None) -> list[str]:
         """What has a meaning but may disappoint, as sentences."""
         return [doubt for doubt in (self.topology.doubts(self.workers(size)),) if doubt]
 

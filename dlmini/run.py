@@ -55,11 +55,11 @@ def train(
             f"restarts={restarts} begins again from checkpoints, but none are made; give checkpoint_every= rounds and "
             "train a folder="
         )
-    size = peers(task, on.size)
+    size = peers(task, on.size, recipe)
     if epochs is not None:
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(size)))
     recipe.check(size)
-    for doubt in recipe.doubts(size):
+    for doubt in recipe.doubts(size, task):
         warnings.warn(doubt, stacklevel=2)
     return Run(task, recipe, on, until, patience, folder, resume, control, remember, restarts, tracker)
 
@@ -83,5 +83,6 @@ def check_asked(task, recipe, on, until, patience, folder, resume, remember) -> 
         )
     if folder is not None and not recipe.checkpoint_every:
         raise ValueError(
-            f"folder={str(folder)!r} is for checkpoints, but none are made; give Recipe(checkpoint_every=...) rounds"
+            f"folder={str(folder)!r} is for checkpoints, but none are made; give "
+            f"{type(recipe).__name__}(checkpoint_every=...) rounds"
         )

@@ -62,7 +62,7 @@ class Run:
         restarts=0,
         tracker=None,
     ):
-        self.peers = peers(task, on.size)
+        self.peers = peers(task, on.size, recipe)
         recipe.check(self.peers)
         self.task, self.recipe, self.on, self.control = task, recipe, on, control
         self.slices = None

@@ -120,9 +120,9 @@ class Classify:
         return self.model.evaluate(w, self.test.scaled().x, self.test.y, self.statistics(w))
 
 
-def peers(task, size: int) -> int:
+def peers(task, size: int, recipe) -> int:
     """How many of `size` ranks a recipe sees: all of them; of a split task (parallel/split.py) those with one slice."""
-    return task.peers(size) if hasattr(task, "peers") else size
+    return task.peers(size, recipe.beside) if hasattr(task, "peers") else size
 
 
 def check_fit(model, *sets) -> None:

@@ -9,6 +9,7 @@ Messages of one (source, tag) arrive in the order they were sent.
 
 from __future__ import annotations
 
+import os
 import time
 
 from dlmini.checks import real, whole
@@ -17,6 +18,7 @@ from dlmini.comm.channels import ANY, WORLD, checked_tag
 from dlmini.comm.collectives import Collectives
 from dlmini.events import Event, stamped
 
+GIVEN_UP = 4  # the exit code of a rank that has given itself up
 NAP = 0.0005  # seconds between two looks of who waits for a limited time
 
 
@@ -114,6 +116,13 @@ class Comm(Booking, Collectives):
         it sent has been taken. A receive from anybody that would wait raises it too, once for each death.
         """
         return frozenset()
+
+    def give_up(self):
+        """End here, as if this rank's machine had crashed: to the others it is dead. It does not return.
+
+        For who cannot go on without a rank that has died, where others can do without both (`launch`, may_die).
+        """
+        os._exit(GIVEN_UP)
 
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         """fn(*args) as local work, and its result. What it communicates inside is booked as that, not as compute.

@@ -38,6 +38,9 @@ class Group(Comm):
     def gone(self) -> frozenset[int]:
         return frozenset(self.places[rank] for rank in self.world.gone() if rank in self.places)
 
+    def give_up(self):
+        self.world.give_up()
+
     def compute(self, label: str, fn, *args, flops: float = 0.0):
         return self.world.compute(label, fn, *args, flops=flops)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
+from math import isfinite, sqrt
 from numbers import Real
 
 import numpy as np
@@ -131,8 +131,8 @@ def lbfgs(
     found = Minimum(x, grad, [number(loss_and_grad(x, grad))], 1, "")
     while found.iterations < iterations:
         size = sqrt(dot(grad, grad))
-        if not size > tolerance:
-            found.why = f"the gradient is {size:.3g} long, at most {tolerance:g}"
+        found.why = no_slope(size, tolerance)
+        if found.why:
             break
         direction = direct(grad, pairs)
         ended = _search(loss_and_grad, found, direction, first_step(size, bool(pairs)), noise)
@@ -173,6 +173,13 @@ def number(loss) -> float:
     if not isinstance(loss, Real) or isinstance(loss, bool):
         raise TypeError(f"loss_and_grad returned {shown(loss)}; it must be {GIVEN}")
     return float(loss)
+
+
+def no_slope(size: float, tolerance: float) -> str:
+    """Why a gradient of this length leads nowhere; nothing if it leads somewhere."""
+    if not isfinite(size):
+        return f"the gradient is {size} long, though the loss is a number: its formula is wrong, or overflows"
+    return "" if size > tolerance else f"the gradient is {size:.3g} long, at most {tolerance:g}"
 
 
 def first_step(size: float, known: bool) -> float:

@@ -31,6 +31,7 @@ class RankTask:
     """
 
     flops = 0.0
+    part = property(lambda self: self.task.part)
 
     def __init__(self, split, world, rank: int, calls: int):
         self.split, self.task = split, split.task

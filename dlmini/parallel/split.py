@@ -100,6 +100,7 @@ class Split:
     shapes = property(lambda self: self.task.shapes)
     initial = property(lambda self: self.task.initial)
     batches = property(lambda self: self.task.batches)
+    part = property(lambda self: self.task.part)
     evaluate = property(lambda self: self.task.evaluate)
     loss_and_grad = property(lambda self: self.task.loss_and_grad)
 
@@ -112,11 +113,15 @@ class Split:
 
     # ---- the seam: what a run asks of a split task besides ----
 
-    def peers(self, size: int) -> int:
-        """How many of `size` ranks a recipe sees: those that hold one slice."""
-        if size != self.grid.size:
-            raise ValueError(f"{self.grid} needs {self.grid.size} ranks, but there are {size}; change one of them")
-        return self.grid.data
+    def peers(self, size: int, beside: int = 0) -> int:
+        """How many of `size` ranks a recipe sees: those that hold one slice.
+
+        beside: ranks that the recipe has besides the grid's; it then deals out work of its own, and sees them all.
+        """
+        if size != self.grid.size + beside:
+            more = f" and the recipe {beside} more," if beside else ","
+            raise ValueError(f"{self.grid} needs {self.grid.size} ranks{more} but there are {size}; change one of them")
+        return size if beside else self.grid.data
 
     def check(self, recipe) -> None:
         """Refuse a recipe that cannot be followed by slices."""
@@ -132,9 +137,19 @@ class Split:
         kind = Sharded if self.grid.shard > 1 else Unflushed if isinstance(self.schedule, PipeDream) else RankTask
         return comm, kind(self, world, rank, recipe.steps(first, recipe.rounds)), memory
 
-    def assembly(self, recipe) -> Assembly:
-        """What makes whole vectors of the slices that ranks show."""
-        return Assembly(self, recipe)
+    def assembly(self, recipe) -> Assembly | None:
+        """What makes whole vectors of the slices that ranks show; nothing where the recipe's own ranks show them."""
+        return None if recipe.beside else Assembly(self, recipe)
+
+    def of_rank(self, world) -> RankTask:
+        """The task of a rank whose replica exchanges with no other: gradients of its own slice, by its replica."""
+        return RankTask(self, world, world.rank, 0)
+
+    def places(self) -> tuple[range | np.ndarray, ...]:
+        """Of each rank of a replica: where in the whole vector its numbers lie."""
+        if self.grid.tensor == 1 and self.schedule.chunks == 1:
+            return tuple(range(part.low, part.high) for part in self._parts)
+        return tuple(self.cut(rank, np.arange(self.size)) for rank in range(self.grid.replica))
 
     def cut(self, rank: int, whole: np.ndarray) -> np.ndarray:
         """The numbers of a whole vector (or of several, one above the other) that a rank holds."""
@@ -194,8 +209,22 @@ def usual(rows: int, ranks: int, chunks: int) -> int:
 
 
 def objections(split: Split, recipe):
-    if not hasattr(recipe, "sync"):
-        yield f"{recipe!r} deals out work of its own, and asks each rank for whole gradients; give it the task unsplit"
+    yield from unportioned(split, recipe) if recipe.beside else unfollowed(split, recipe)
+
+
+def unportioned(split: Split, recipe):
+    """Why a replica of this grid cannot compute the gradient of a portion."""
+    if split.grid.shard > 1:
+        yield (
+            f"{split.grid}: each owner has rows of its own, but a portion is given to a replica as a whole; use pipe "
+            "or tensor"
+        )
+    if isinstance(split.schedule, PipeDream):
+        yield f"{recipe!r} needs gradients at the same weights, and pipedream steps in between; use one_f_one_b"
+
+
+def unfollowed(split: Split, recipe):
+    """Why slices cannot follow a recipe."""
     keeps, sync, topology = recipe.checkpoint_every, recipe.sync, recipe.topology
     if split.grid.tensor > 1 and (sync.staleness > 0 or topology.owns_codec or not recipe.compression.everywhere_alike):
         yield (

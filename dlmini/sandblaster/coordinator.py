@@ -15,10 +15,10 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from dlmini.comm.errors import DeadRank
+from dlmini.comm.errors import DeadRank, RankFailed
 from dlmini.events import Checkpoint, Portion, Round
 from dlmini.memory import arrays, recalled
-from dlmini.optim.lbfgs import FLOOR, first_step
+from dlmini.optim.lbfgs import FLOOR, first_step, no_slope
 from dlmini.optim.line_search import Point, strong_wolfe
 from dlmini.sandblaster.directions import FORMS
 from dlmini.sandblaster.layout import ANSWER, COMMAND, JOB, REPORT, Layout
@@ -72,8 +72,8 @@ class Coordinator:
     def iterate(self) -> str:
         """A direction, a step along it, a pair for the history. Returns why there can be none."""
         size = sqrt(self.direction.steepness())
-        if not size > self.recipe.tolerance:
-            return f"the gradient is {size:.3g} long, at most {self.recipe.tolerance:g}"
+        if why := no_slope(size, self.recipe.tolerance):
+            return why
         here = self.search(size)
         if here is None and self.direction.slots:
             self.direction.forget()  # the history misleads: once more, along the gradient
@@ -117,6 +117,10 @@ class Coordinator:
         while not self.handout.done:
             self.hear()
         sums, rows = zip(*(self.losses[portion] for portion in sorted(self.losses)), strict=True)
+        if not sum(rows):
+            raise ValueError(
+                f"none of {len(rows)} portions has a row; the task's batches(portion, {len(rows)}) are empty"
+            )
         return sum(sums) / sum(rows), float(self.order(("dots", ["new"], ["d"]))[0])
 
     def hand_out(self) -> None:
@@ -164,8 +168,10 @@ class Coordinator:
             self.hand_out()
 
     def on_hello(self, source: int) -> None:
-        """A replica is here: at the beginning, or because it has come back."""
+        """A replica is here: at the beginning, or because it has come back. (A group that has lost a rank does not.)"""
         replica = self.layout.replica_of(source)
+        if replica in self.gone and self.layout.members > 1:
+            return
         self.gone.discard(replica)
         self.idle.add(replica)
         if self.ending:
@@ -205,6 +211,9 @@ class Coordinator:
             for portion in self.handout.lose(replica):
                 self.note("lost", portion, replica)
         self.gone |= dead
+        if len(self.gone) == self.layout.replicas and self.layout.members > 1 and not self.ending:
+            rank = max(self.comm.gone())
+            raise RankFailed(f"rank {rank} has died, and no replica is left that has all its ranks", rank, died=True)
 
     # ---- the end ----
 

@@ -7,6 +7,8 @@ Messages of an evaluation, with P portions, C copies, K shards and F replicas th
 Of an iteration, with E evaluations and h pairs in the history:
 
     E evaluations + 2 K (the step, its products) + direction        direction: K by dots, K (6 h + 4) by two loops
+Where a replica is a group of M ranks, each gets its jobs, and fetches from and pushes to the shards that hold something
+of its own; Q such pairs there are. Then 2 F Q, P (M + 1 + Q + 2 K) and C (M + 1 + Q); what is said inside comes on top.
 None of them but fetched weights and pushed gradients grows with the network, and those pass the coordinator by.
 """
 
@@ -19,10 +21,11 @@ from dlmini.checks import real, truth, whole
 from dlmini.sandblaster.portions import LATE
 
 
-def evaluation_messages(portions: int, shards: int, fetches: int, copies: int = 0) -> int:
-    """Messages of one evaluation."""
-    go, slope = shards, 2 * shards
-    return go + 2 * fetches * shards + portions * (2 + 3 * shards) + copies * (2 + shards) + slope
+def evaluation_messages(portions, shards, fetches, copies: int = 0, members: int = 1, pieces: int | None = None) -> int:
+    """Messages of one evaluation. members: ranks of a replica; pieces: of its ranks and the shards, pairs that talk."""
+    pieces = shards if pieces is None else pieces
+    go, slope, copy = shards, 2 * shards, members + 1 + pieces
+    return go + 2 * fetches * pieces + portions * (copy + 2 * shards) + copies * copy + slope
 
 
 def direction_messages(shards: int, pairs: int, form: str) -> int:
@@ -32,9 +35,12 @@ def direction_messages(shards: int, pairs: int, form: str) -> int:
     return shards * (6 * pairs + 4) if pairs else 3 * shards
 
 
-def iteration_messages(portions, shards, fetches, evaluations, pairs, form="dots", copies=0) -> int:
+def iteration_messages(
+    portions, shards, fetches, evaluations, pairs, form="dots", copies=0, members: int = 1, pieces: int | None = None
+) -> int:
     """Messages of one iteration; `copies` in all its evaluations together."""
-    evaluated = evaluations * evaluation_messages(portions, shards, fetches) + copies * (2 + shards)
+    copied = copies * (members + 1 + (shards if pieces is None else pieces))
+    evaluated = evaluations * evaluation_messages(portions, shards, fetches, 0, members, pieces) + copied
     return evaluated + direction_messages(shards, pairs, form) + 2 * shards
 
 

@@ -26,6 +26,8 @@ class Sandblaster:
     soon done. form: "dots", one round of messages for a direction; "two_loop", 2 h of them, as published.
     It ends after so many `rounds` (iterations), where the gradient is no longer than `tolerance`, or where no step
     gains. A replica that dies costs its portion's time. A shard that dies takes its slices with it.
+    A replica may be a group of ranks that hold one network together: train(Split(task, Grid(data=replicas, pipe=2)),
+    Sandblaster(...), on) on 2 replicas + shards + 1 ranks. If one of them dies, its replica is lost.
     Dean et al., Large scale distributed deep networks, NIPS 2012.
     """
 
@@ -57,6 +59,11 @@ class Sandblaster:
 
     # ---- what a run asks ----
 
+    @property
+    def beside(self) -> int:
+        """Ranks that are no replica's: no grid of a split task counts them."""
+        return self.shards + 1
+
     def workers(self, size: int) -> int:
         """Ranks that compute gradients."""
         return size - self.shards - 1
@@ -76,14 +83,23 @@ class Sandblaster:
                 f"checkpoint_every={self.checkpoint_every} never comes in {self.rounds} rounds; keep one more often"
             )
 
-    def doubts(self, size: int) -> list[str]:
+    def doubts(self, size: int, task=None) -> list[str]:
         """What has a meaning but may disappoint, as sentences."""
-        few = self.portions is not None and self.portions < 2 * self.workers(size)
-        said = f"portions={self.portions} for {self.workers(size)} replicas: whoever is slow holds up all; take more"
+        replicas = self.workers(size) // (len(task.places()) if hasattr(task, "places") else 1)
+        few = self.portions is not None and self.portions < 2 * replicas
+        said = f"portions={self.portions} for {replicas} replicas: whoever is slow holds up all; take more"
         return [said] if few else []
 
     def lasting(self, steps: int):
         raise ValueError("epochs= counts mini-batches, and Sandblaster sees all data in every round; give it rounds=")
+
+    def others(self, size: int) -> list[str]:
+        """What the ranks are called that are no replicas."""
+        return [*(f"shard {rank}" for rank in range(self.workers(size), size - 1)), f"coordinator {size - 1}"]
+
+    def teller(self, size: int) -> int:
+        """Who alone tells the loss of a round: replicas know only that it is over."""
+        return size - 1
 
     def lost_with(self, rank: int, size: int) -> str:
         """What the run loses with a rank that is no replica, as a sentence."""

@@ -16,10 +16,12 @@ def program(comm, task, recipe, before=None):
     go on with another number of them.
     """
     recipe.check(comm.size)
-    layout = Layout(comm.size, recipe.shards, (task.size,))
+    group = hasattr(task, "places")  # one network on several ranks: a replica is a group of them
+    places = task.places() if group else (range(task.size),)
+    layout = Layout(comm.size, recipe.shards, task.size, places)
     portions = recipe.parts(task, comm.size)
     if comm.rank < layout.first_shard:
-        return Replica(comm, layout, task, recipe, portions).live()
+        return Replica(comm, layout, task.of_rank(comm) if group else task, recipe, portions).live()
     if comm.life:
         raise RankFailed(f"rank {comm.rank} came back, but what it kept is lost", comm.rank, died=True)
     kept = before and before[comm.rank - layout.first_shard]

@@ -2,6 +2,10 @@
 
 It fetches the weights once for each evaluation. A portion's data are made when it is handed out for the first time, and
 kept: the coordinator prefers to hand out a portion to whom it had before (affinity).
+
+A replica may be a group: `Split(task, Grid(data=replicas, pipe=2))`. Then each of its ranks gets the same jobs, fetches
+and pushes the numbers that it holds, and inside `loss_and_grad` they talk to each other. Who waits for a dead rank of
+its own group dies too: so the group is lost as a whole, and nobody is left waiting for what never comes.
 """
 
 from __future__ import annotations
@@ -18,14 +22,19 @@ from dlmini.sandblaster.layout import COMMAND, FETCHED, JOB, REPORT, Layout
 
 
 def portion_of(task, number: int, of: int, seed: int) -> list:
-    """The batches of one portion: of a task that can say so, one pass over its rows; of another, its first batch."""
-    if hasattr(task, "part"):
-        return list(task.part(number, of, seed))
-    return list(islice(task.batches(number, of, seed), 1))
+    """The batches of one portion: of a task that can say so, one pass over its rows; of another, its first batch.
+
+    Those without rows have nothing to say, and are left out.
+    """
+    try:
+        found = task.part(number, of, seed) if hasattr(task, "part") else islice(task.batches(number, of, seed), 1)
+        return [batch for batch in found if len(batch.y)]
+    except ValueError as error:
+        raise ValueError(f"portions={of}: {error}") from error
 
 
 class Replica:
-    """Or one rank of it, if a replica is a group.
+    """Or one rank of it, if a replica is a group: the task then is that of its own numbers.
 
     number    of the evaluation whose weights it has
     """
@@ -33,9 +42,9 @@ class Replica:
     def __init__(self, comm, layout: Layout, task, recipe, portions: int):
         self.comm, self.layout, self.task, self.recipe, self.portions = comm, layout, task, recipe, portions
         self.member = layout.member_of(comm.rank)
-        self.shards = [(layout.first_shard + k, *layout.overlap(self.member, k)) for k in layout.shards_at(self.member)]
-        self.low, high = layout.starts[self.member]
-        self.w = np.zeros(high - self.low, task.initial(recipe.seed).dtype)
+        mine = layout.shards_at(self.member)
+        self.shards = [(layout.first_shard + k, layout.commons[self.member, k].member) for k in mine]
+        self.w = np.zeros_like(task.initial(recipe.seed))
         self.grad, self.total, self.number = np.zeros_like(self.w), np.zeros_like(self.w), 0
         self.data: dict[int, list] = {}
         self.round, self.said = 0, 0  # the iteration it works for, and bytes pushed for it
@@ -47,7 +56,7 @@ class Replica:
             while verb != "end":
                 verb, *job = self.comm.recv(self.layout.coordinator, JOB)
                 (self.tell if verb == "end" else self.work)(*job)
-        for shard, _, _ in self.shards:
+        for shard, _ in self.shards:
             self.comm.send(shard, ("bye",), COMMAND)
         self.comm.send(self.layout.coordinator, ("bye",), REPORT)
 
@@ -58,34 +67,35 @@ class Replica:
 
     def work(self, number: int, portion: int, t: int, loss: float) -> None:
         self.tell(t, loss)
-        done = (number == self.number or self.fetch(number)) and self.compute(number, portion)
-        self.report("free", number, portion, bool(done))
+        done = number == self.number or self.fetch(number)
+        if done:
+            self.compute(number, portion)
+        self.report("free", number, portion, done)
 
     def fetch(self, number: int) -> bool:
         """The weights of an evaluation; False if it is over, and its weights are gone."""
         found = set()
-        for shard, _, _ in self.shards:
+        for shard, _ in self.shards:
             self.comm.send(shard, ("fetch", number, self.comm.life), COMMAND)
-        for shard, low, high in self.shards:
+        for shard, mine in self.shards:
             life = None
             while life != self.comm.life:  # what was meant for an earlier life may still be on its way
                 life, here, part = self.comm.recv(shard, FETCHED)
-            self.w[low - self.low : high - self.low] = part
+            self.w[mine] = part
             found.add(here)
         self.number = found.pop() if len(found) == 1 else 0
         return self.number == number
 
-    def compute(self, number: int, portion: int) -> bool:
+    def compute(self, number: int, portion: int) -> None:
         """The portion's gradient, to every shard that holds a part of it."""
         try:
             loss, rows = self.gradient(self.batches(portion))
-        except DeadRank:  # of this replica's own group: what is left of it cannot compute
-            return False
-        for shard, low, high in self.shards:
-            part = self.total[low - self.low : high - self.low]
+        except DeadRank:  # of this replica's own group: without it the others can do nothing
+            self.comm.give_up()
+        for shard, mine in self.shards:
+            part = self.total[mine]
             self.comm.send(shard, ("push", number, portion, loss, rows, part), COMMAND)
             self.said += part.nbytes
-        return True
 
     def batches(self, portion: int) -> list:
         if portion not in self.data:

@@ -20,7 +20,7 @@ from dlmini.comm.errors import DeadRank
 from dlmini.events import Checkpoint, Snapshot
 from dlmini.memory import arrays, restore
 from dlmini.optim.lbfgs import dot
-from dlmini.sandblaster.layout import ANSWER, COMMAND, FETCHED, REPORT, Layout
+from dlmini.sandblaster.layout import ANSWER, COMMAND, FETCHED, REPORT, Common, Layout
 from dlmini.sandblaster.portions import TreeSum
 
 
@@ -42,7 +42,9 @@ class Shard:
         self.staged: dict[tuple[int, int], dict[int, tuple]] = {}
         self.counted: set[int] = set()
         self.sum, self.rows = TreeSum(portions), 0
-        self.left, self.ended = set(), False  # ranks of replicas that have finished; whether the coordinator has
+        ours = layout.members_at(self.place)
+        self.clients = [rank for rank in range(layout.first_shard) if layout.member_of(rank) in ours]
+        self.left, self.ended = set(), False  # clients that have finished; whether the coordinator has
 
     def live(self, before=None) -> np.ndarray:
         if before is not None:
@@ -57,8 +59,8 @@ class Shard:
         return self.vectors["x"]
 
     def finished(self) -> bool:
-        """The coordinator has ended, and every replica that lives has said its last."""
-        return self.ended and self.left.union(self.comm.gone()).issuperset(range(self.layout.first_shard))
+        """The coordinator has ended, and every rank that fetches here, if it lives, has said its last."""
+        return self.ended and self.left.union(self.comm.gone()).issuperset(self.clients)
 
     # ---- what the coordinator says ----
 
@@ -99,10 +101,17 @@ class Shard:
         self.counted.add(portion)
         self.staged = {key: staged for key, staged in self.staged.items() if key[0] != portion}
         self.rows += next(iter(pieces.values()))[1]
-        total = self.sum.add(portion, np.concatenate([pieces[member][2] for member in sorted(pieces)]))
+        total = self.sum.add(portion, self.joined({member: piece[2] for member, piece in pieces.items()}))
         if total is not None:
-            total /= total.dtype.type(self.rows)
+            total /= total.dtype.type(self.rows or 1)  # without any rows the coordinator ends the run
             self.vectors["new"] = total
+
+    def joined(self, parts: dict[int, np.ndarray]) -> np.ndarray:
+        """One gradient of what the ranks of a replica have pushed; what several hold is the same on each of them."""
+        whole = np.empty_like(self.vectors["x"])
+        for member in sorted(parts):
+            whole[self.layout.commons[member, self.place].shard] = parts[member]
+        return whole
 
     def on_show(self, _, t: int) -> None:
         self.comm.emit(Snapshot(t, self.vectors["x"], part=(self.place, self.layout.shards)))
@@ -120,9 +129,12 @@ class Shard:
         if number > self.number:
             self.early.append((source, number, life))
             return
-        low, high = self.layout.overlap(self.layout.member_of(source), self.place)
-        part = self.vectors["w"][low - self.low : high - self.low]
+        part = self.vectors["w"][self.common(source).shard]
         self.comm.send(source, (life, self.number, part), FETCHED)
+
+    def common(self, source: int) -> Common:
+        """What a rank of a replica and this shard both hold."""
+        return self.layout.commons[self.layout.member_of(source), self.place]
 
     def on_push(self, source: int, number: int, portion: int, loss: float, rows: int, part: np.ndarray) -> None:
         """Stage a gradient; when all pieces of this copy are here, say so. What comes too late is dropped by name."""

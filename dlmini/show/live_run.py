@@ -31,7 +31,7 @@ class Plan:
         """A run that has begun, its board, and what may disappoint, as sentences."""
         recipe, on = self.laid_out(where, **pieces)
         run = LiveRun(self.task, recipe, on, slow, real_time=where == "processes")
-        doubts = recipe.doubts(peers(self.task, on.size))
+        doubts = recipe.doubts(peers(self.task, on.size, recipe), self.task)
         return run, Board(on.size, recipe.workers(on.size), recipe.rounds), doubts
 
     def warm(self, where: str, slow: dict[int, float], **pieces) -> None:

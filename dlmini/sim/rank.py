@@ -151,6 +151,10 @@ class Rank(Outbox, Mailbox, Together, Comm):
     def gone(self) -> frozenset[int]:
         return frozenset(rank for rank, time in self.engine.lifecycle.deaths.items() if time <= self.clock)
 
+    def give_up(self):
+        self.dies = self.clock
+        self.engine.lifecycle.die()
+
     def _tell(self, event: Event) -> None:
         self.engine.tell(event)
 

@@ -8,10 +8,11 @@ import numpy as np
 from dlmini import Classify, Dense, Model, Tanh, blobs, lbfgs
 
 
-def smooth(rows=90, hidden=4, batch=16, dtype=np.float64):
+def smooth(rows=90, hidden=4, batch=16, dtype=np.float64, layers=1):
     """A network without corners."""
     train, test = blobs(rows, 3, 0.6, seed=1), blobs(60, 3, 0.6, seed=2)
-    return Classify(Model([Dense(hidden), Tanh(), Dense(3)], train.shape, dtype=dtype), train, test, batch=batch)
+    inner = [layer for _ in range(layers) for layer in (Dense(hidden), Tanh())]
+    return Classify(Model([*inner, Dense(3)], train.shape, dtype=dtype), train, test, batch=batch)
 
 
 def whole_batch(task, portions, seed=0):

@@ -1,5 +1,7 @@
 """Who gets which portion, which copy counts, in which order they are added."""
 
+from itertools import pairwise
+
 import numpy as np
 from examples import examples
 from hypothesis import given
@@ -101,17 +103,29 @@ def test_the_sum_keeps_little_while_one_portion_is_missing():
     assert len(tree.nodes) == 6
 
 
-@given(st.integers(1, 9), st.lists(st.integers(1, 30), min_size=1, max_size=5), st.integers(1, 4))
+@given(
+    st.integers(1, 9),
+    st.lists(st.integers(1, 30), min_size=1, max_size=5),
+    st.integers(1, 4),
+    st.sampled_from(["ranges", "arrays", "scattered"]),
+)
 @examples(100)
-def test_shards_and_slices_cover_the_vector_once(shards, slices, replicas):
-    layout = Layout(replicas * len(slices) + shards + 1, shards, tuple(slices))
+def test_shards_and_members_cover_the_vector_once(shards, slices, replicas, how):
+    edges, length = np.cumsum([0, *slices]), sum(slices)
+    order = np.random.default_rng(length).permutation(length) if how == "scattered" else np.arange(length)
+    places = tuple(order[a:b] for a, b in pairwise(edges))
+    if how == "ranges":
+        places = tuple(range(int(place[0]), int(place[-1]) + 1) for place in places)
+    layout = Layout(replicas * len(slices) + shards + 1, shards, length, places)
     assert layout.replicas == replicas
-    seen = np.zeros(sum(slices), int)
+    whole, seen = np.arange(length), np.zeros(length, int)
     for shard in range(shards):
+        low, high = layout.bounds(shard)
         assert layout.members_at(shard)
         for member in layout.members_at(shard):
-            low, high = layout.overlap(member, shard)
-            seen[low:high] += 1
+            mine, there = layout.commons[member, shard]
+            assert (np.array(places[member])[mine] == whole[low:high][there]).all()
+            seen[low:high][there] += 1
             assert shard in layout.shards_at(member)
     assert (seen == 1).all()
     for rank in range(layout.first_shard):

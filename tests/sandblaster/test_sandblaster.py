@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sandblaster_tasks import Bowl, serial, smooth
 
-from dlmini import Classify, Cluster, Mpi, Processes, Sandblaster, Simulated, load, mlp, train
+from dlmini import Classify, Cluster, Mpi, Processes, Sandblaster, Simulated, lbfgs, load, mlp, train
 from dlmini.comm.mpi.mpiexec import missing
 from dlmini.events import Measured, Portion, Round
 from dlmini.outcome import Outcome
@@ -160,3 +160,26 @@ def test_a_loss_that_is_no_number_ends_the_run_with_a_sentence():
 
     outcome = trained(Broken(), Simulated(4), portions=4, rounds=5)
     assert outcome.stopped == "the loss of the first weights is inf"
+
+
+def test_a_gradient_that_is_no_number_is_told_from_a_short_one():
+    class Wrong(Bowl):
+        def loss_and_grad(self, w, batch, grad):
+            loss = super().loss_and_grad(w, batch, grad)
+            grad[0] = np.nan
+            return loss
+
+    assert trained(Wrong(), Simulated(4), portions=4).stopped.startswith("the gradient is nan long, though the loss is")
+    assert lbfgs(lambda w, grad: grad.fill(np.nan) or 1.0, np.ones(3)).why.startswith(
+        "the gradient is nan long, though"
+    )
+
+
+def test_portions_without_rows_count_nothing_and_too_many_are_refused():
+    task = Bowl(rows=5)
+    few, many = (trained(task, Simulated(4), portions=p, rounds=4).weights for p in (5, 9))
+    np.testing.assert_allclose(many, few, rtol=1e-9)
+    with pytest.raises(ValueError, match="portions=91: 90 rows cannot fill 91 parts"):
+        trained(smooth(), Simulated(4), portions=91)
+    with pytest.raises(ValueError, match="none of 6 portions has a row"):
+        trained(Bowl(rows=0), Simulated(4), portions=6)

@@ -6,6 +6,7 @@ import pickle
 import signal
 from typing import NamedTuple
 
+from dlmini.comm.base import GIVEN_UP
 from dlmini.comm.errors import Deadlock, RankFailed
 from dlmini.comm.processes.workers.pool import Pool
 from dlmini.comm.processes.workers.protocol import Died, Exited, Raised, Returned, Silent, Stopped
@@ -67,6 +68,8 @@ def ended(code: int | None, hung: bool = False) -> str:
     """A sentence about an exit code."""
     if hung:
         return "hung: its process was stopped (SIGSTOP) and did not go on, so it was ended"
+    if code == GIVEN_UP:
+        return "gave itself up: it could not go on without a rank that had died"
     if code is None or code >= 0:
         return f"ended with exit code {code}, without an answer"
     name = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
