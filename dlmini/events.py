@@ -99,7 +99,10 @@ class Measured(Event):
 
 @dataclass(frozen=True, slots=True)
 class Served(Event):
-    """A server took the push that ends round `t` of `worker`: `staleness` steps were made since the worker had read."""
+    """A server took the push that ends round `t` of `worker`: `staleness` steps were made since the worker had read.
+
+    Of a shard of Sandblaster: all portions of evaluation t + 1 are counted, whoever computed them (worker -1).
+    """
 
     worker: int
     t: int

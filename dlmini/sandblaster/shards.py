@@ -17,11 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from dlmini.comm.errors import DeadRank
-from dlmini.events import Checkpoint, Snapshot
+from dlmini.events import Checkpoint, Served, Snapshot
 from dlmini.memory import arrays, restore
 from dlmini.optim.lbfgs import dot
 from dlmini.sandblaster.layout import ANSWER, COMMAND, FETCHED, REPORT, Common, Layout
 from dlmini.sandblaster.portions import TreeSum
+
+NOBODY = -1  # what was served is the work of all replicas
 
 
 class Shard:
@@ -105,6 +107,7 @@ class Shard:
         if total is not None:
             total /= total.dtype.type(self.rows or 1)  # without any rows the coordinator ends the run
             self.vectors["new"] = total
+            self.comm.emit(Served(NOBODY, number - 1, 0))  # once for each evaluation: where a shard's time goes
 
     def joined(self, parts: dict[int, np.ndarray]) -> np.ndarray:
         """One gradient of what the ranks of a replica have pushed; what several hold is the same on each of them."""

@@ -8,30 +8,36 @@ averaged over `every` rounds of all workers, at first one; whenever a curve has 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dlmini.events import PHASES, Event, Fault, Measured, Round, Served, Spread
+from dlmini.events import PHASES, Event, Fault, Measured, Portion, Round, Served, Spread
 
 POINTS = 300  # in a curve of losses at least, once there are as many; twice as many at most
 WINDOW = 12  # looks over which the bars show where time goes now
 CURVES = ("loss", "accuracy", "spread")
+FATES = ("handed", "copied", "counted", "dropped", "lost")  # of a portion of Sandblaster
 Row = tuple[float, float, float, float]  # rounds, seconds and megabytes so far, and the value
 
 
 class Board:
-    """One run as it is drawn. `take` events; `news` are the points that came since it was asked last."""
+    """One run as it is drawn. `take` events; `news` are the points that came since it was asked last.
 
-    def __init__(self, ranks: int, workers: int, rounds: int):
-        self.ranks, self.workers, self.rounds = ranks, workers, rounds
+    others: what ranks are called that are no workers; servers, if nobody says. teller: the rank that alone tells the
+    loss of a round, where there is one (a coordinator).
+    """
+
+    def __init__(self, ranks: int, workers: int, rounds: int, others: Sequence[str] = (), teller: int | None = None):
+        self.ranks, self.workers, self.rounds, self.teller = ranks, workers, rounds, teller
+        self.others = list(others) or [f"server {rank}" for rank in range(workers, ranks)]
         self.every = 1  # rounds of a point
         self.curves: dict[str, list[Row]] = {name: [] for name in CURVES}
         self.phases = np.zeros((ranks, len(PHASES)))  # seconds so far
         self.sent, self.messages = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
         self.done = np.zeros(ranks, np.int64)  # rounds that each worker has ended
         self.alive = np.ones(workers, bool)  # workers that have not died
-        self.seconds, self.staleness, self.faults = 0.0, Counter(), []
+        self.seconds, self.staleness, self.portions, self.faults = 0.0, Counter(), Counter(), []
         self.zero: float | None = None  # when the first rank began its first round: getting ready is not training
         self._heard: list[Round] = []
         self._told = dict.fromkeys(CURVES, 0)
@@ -54,6 +60,8 @@ class Board:
                 self._point("spread", event.t + 1, event.distance)
             elif isinstance(event, Served):
                 self.staleness[event.staleness] += 1
+            elif isinstance(event, Portion):
+                self.portions[event.what] += 1
             elif isinstance(event, Fault):
                 self._break(event)
         if not np.array_equal(self._before[-1], self.phases):
@@ -71,6 +79,10 @@ class Board:
     def _learn(self, event: Round) -> None:
         """A point for `every` rounds of all workers, in the order in which they come."""
         self.done[event.rank] = event.t + 1
+        if self.teller is not None:
+            if event.rank == self.teller:
+                self._point("loss", event.t + 1, event.loss)
+            return
         self._heard.append(event)
         done = self.living
         if len(self._heard) >= len(done) * self.every or done.min(initial=self.rounds) >= self.rounds:
@@ -138,7 +150,7 @@ class Board:
         """All that is not a curve, as plain numbers."""
         return {
             "phases": self.shares(whole).tolist(),
-            "round": int(self.done[: self.workers].max()),
+            "round": int(self.done.max()),
             "slowest": int(self.living.min()),
             "rounds": self.rounds,
             "workers": self.workers,
@@ -146,6 +158,9 @@ class Board:
             "nbytes": self.nbytes,
             "messages": int(self.messages.sum()),
             "staleness": sorted(self.staleness.items()),
+            "portions": {what: self.portions[what] for what in FATES if self.portions[what]},
+            "others": self.others,
+            "teller": self.teller,
             "accuracy": self.curves["accuracy"][-1][3] if self.curves["accuracy"] else None,
             "gone": self.gone,
         }

@@ -13,6 +13,8 @@ HOW_BRIEFLY = shown("compression", ("none", "half", "int8", "one_bit", "topk", "
 NETWORK = {"as it is": None, **{name.replace("_", " "): link for name, link in PRESETS.items()}}
 WHERE = {"processes": "processes", "simulated": "simulated"}
 WORKERS = (1, 2, 4, 8, 16)
+PORTIONS, SHARDS = (8, 16, 32, 64), (1, 2, 4)
+COPIES = {"late ones copied": True, "late ones waited for": False}
 SLOWER = 5.0  # times: what `slow` means
 
 
@@ -34,6 +36,15 @@ def levels(when, whom, briefly):
         offered(WITH_WHOM, whom, words.read_topology),
         offered(HOW_BRIEFLY, briefly, words.read_compression),
     )
+
+
+def sandblaster(method) -> tuple:
+    """(table, label) of portions, copies and shards, with those of a Sandblaster among them."""
+    many = {f"{n} portions": n for n in PORTIONS} | {"a portion a mini-batch": None}
+    if method.portions not in many.values():
+        many = {f"{method.portions} portions": method.portions, **many}
+    shards = {"1 shard": 1} | {f"{n} shards": n for n in sorted({*SHARDS, method.shards} - {1})}
+    return offered(many, method.portions), offered(COPIES, method.backup), offered(shards, method.shards)
 
 
 def networks(given):

@@ -9,9 +9,9 @@ from dlmini.checks import piece, refuse, truth, whole, word
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
 from dlmini.show.dashboard_desk import Dashboard
-from dlmini.show.dashboard_panel import Panel
+from dlmini.show.dashboard_panel import Panel, PortionPanel
 from dlmini.show.dashboard_replay import ReplayPanel, Shelf
-from dlmini.show.live_run import Plan
+from dlmini.show.live_run import Plan, Portioned
 from dlmini.show.recordings import opened
 
 
@@ -26,6 +26,7 @@ def dashboard(
     recording=None,
     large: bool = False,
     *,
+    method=None,
     slow: dict[int, float] | None = None,
     speed: float | None = None,
     **plan,
@@ -35,6 +36,7 @@ def dashboard(
     sync, topology, compression, network: words as on the command line ("local:16", "gossip:ring"), or objects.
     on="processes" or "simulated"; slow={rank: factor}; large=True: for a projector.
     plan: steps (how many each worker makes in a run), looks (at the test set meanwhile), optimizer, seed.
+    method: Sandblaster(...) in the place of all these but looks; then `workers` are its replicas.
     recording: a lesson's number ("03"), a folder that `Outcome.save` made, or events: then Start replays it.
     speed: how many times as fast as it was; if none is given, such that the longest run takes half a minute at most.
     """
@@ -47,5 +49,19 @@ def dashboard(
     workers, on = whole(workers, "workers", 1), word(on, "on", ("processes", "simulated"))
     if slow is not None and not isinstance(slow, dict):
         refuse(TypeError, "slow", slow, "a mapping of ranks to factors, such as {2: 5.0}")
+    if method is not None:
+        levels, where = (sync, topology, compression), (choices.networks(network), workers, on, slow)
+        return portioned(task, method, where, large, levels, **plan)
     menus = *choices.levels(sync, topology, compression), choices.networks(network)
     return Dashboard(Panel(menus, workers, on, slow), Plan(task, **{"optimizer": SGD(0.05), **plan}), large)
+
+
+def portioned(task, method, where, large, levels, **plan) -> Dashboard:
+    """The dashboard of a Sandblaster."""
+    piece(method, "method", ("portions", "shards", "rounds"), "a Sandblaster(...)")
+    usual = {"sync": "bsp", "topology": "allreduce", "compression": "none"}
+    strange = [name for name, given in zip(usual, levels, strict=True) if given != usual[name]]
+    strange += sorted({*plan} - {"looks"})
+    if strange:
+        raise ValueError(f"{strange[0]}= has no meaning beside method={method!r}; leave it out")
+    return Dashboard(PortionPanel(method, *where), Portioned(task, method, **plan), large)

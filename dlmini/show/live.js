@@ -85,11 +85,12 @@ export default () => {
     const grid = make("div", "dlmini-grid", root);
     const panel = (title, kind) => {
       const box = make("div", `dlmini-card ${kind}`, grid), head = make("div", "dlmini-card-head", box);
-      make("div", "dlmini-card-title", head, title);
+      const name = make("div", "dlmini-card-title", head);
       const canvas = make("canvas", "", make("div", "dlmini-card-body", box));
       canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", title);
-      return { canvas, head };
+      const call = (title) => { put(name, title); canvas.setAttribute("aria-label", title); };
+      call(title);
+      return { canvas, head, call };
     };
     const loss = panel("training loss", "half"), accuracy = panel("test accuracy", "half");
     const time = panel("where time goes", "half"), stale = panel("staleness", "quarter");
@@ -196,7 +197,8 @@ export default () => {
       const longest = Math.max(0, ...all.map(sum));
       if (!longest) return note(page, ["seconds of each rank:", "at work, waiting, in messages"]);
       const rows = all.slice(0, Math.max(2, Math.floor(h / (0.62 * em))));
-      const names = rows.map((_, r) => (r < facts.workers ? `rank ${r}` : `server ${r}`));
+      const other = (r) => facts.others?.[r - facts.workers] ?? `server ${r}`;
+      const names = rows.map((_, r) => (r < facts.workers ? `rank ${r}` : other(r)));
       const high = h / rows.length, thick = Math.min(2.2 * em, 0.78 * high), small = thick < 0.95 * em;
       g.font = `${Math.min(em, Math.max(8, thick))}px system-ui, sans-serif`;
       const x0 = Math.max(...names.map((name) => g.measureText(name).width)) + 0.7 * em;
@@ -246,6 +248,24 @@ export default () => {
       g.fillText("steps late", w - 0.5 * em, h - 0.6 * em);
     }
 
+    // What became of Sandblaster's portions: a bar each, of those handed out.
+    function portions(canvas, found) {
+      const { g, w, h, em } = sheet(canvas), rows = Object.entries(found), most = Math.max(...rows.map(([, n]) => n));
+      const x0 = Math.max(...rows.map(([what]) => g.measureText(what).width)) + 0.9 * em, high = h / rows.length;
+      const room = Math.max(...rows.map(([, n]) => g.measureText(n.toLocaleString("en")).width)) + em;
+      rows.forEach(([what, n], i) => {
+        const y = high * (i + 0.5), thick = Math.min(1.6 * em, 0.7 * high), wide = ((w - x0 - room) * n) / most;
+        g.fillStyle = what === "lost" ? colours.bad : INK;
+        g.textAlign = "right";
+        g.fillText(what, x0 - 0.5 * em, y);
+        g.fillStyle = what === "lost" || what === "dropped" ? colours.phases.waiting : colours.phases.compute;
+        g.fillRect(x0, y - thick / 2, wide, thick);
+        g.fillStyle = GREY;
+        g.textAlign = "left";
+        g.fillText(n.toLocaleString("en"), x0 + wide + 0.4 * em, y);
+      });
+    }
+
     function write(facts) {
       const { kind, text } = model.get("message");
       put(status, text);
@@ -282,7 +302,11 @@ export default () => {
       spread: () => chart(spread.canvas, "spread", (high) => [0, 1.1 * high || 1], digits,
         ["all workers hold", "equal weights"]),
       time: (facts) => bars(time.canvas, facts, model.get("marks")),
-      stale: (facts) => histogram(stale.canvas, facts),
+      stale: (facts) => {
+        const found = facts?.portions ?? {}, some = Object.keys(found).length > 0;
+        stale.call(some ? "portions" : "staleness");
+        some ? portions(stale.canvas, found) : histogram(stale.canvas, facts);
+      },
     };
 
     const due = new Set(ALL);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from dlmini.comm.control import Control
 from dlmini.comm.network import Network
@@ -15,8 +14,29 @@ from dlmini.task import peers
 from dlmini.topology import AllReduce
 
 
+class Begins:
+    """What begins a run of what the drop-downs say: `laid_out` makes a recipe and a place of it."""
+
+    invitation, doing = "Choose, and press Start.", "Training"
+
+    def begun(self, where: str, slow: dict[int, float], **pieces) -> tuple[LiveRun, Board, list]:
+        """A run that has begun, its board, and what may disappoint, as sentences."""
+        recipe, on = self.laid_out(where, **pieces)
+        run, size = LiveRun(self.task, recipe, on, slow, real_time=where == "processes"), on.size
+        doubts = recipe.doubts(peers(self.task, size, recipe), self.task)
+        return run, Board(size, recipe.workers(size), recipe.rounds, recipe.others(size), recipe.teller(size)), doubts
+
+    def warm(self, where: str, slow: dict[int, float], **pieces) -> None:
+        """One round that nobody waits for: ranks are born, and all load what they need."""
+        recipe, on = self.laid_out(where, **pieces)
+        Run(self.task, replace(recipe, rounds=1), on).result()
+
+    def laid_out(self, where: str, **pieces) -> tuple:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Plan:
+class Plan(Begins):
     """What all runs of a dashboard have in common."""
 
     task: object
@@ -24,20 +44,6 @@ class Plan:
     steps: int = 400  # of each worker in a run
     looks: int = 20  # at the test set during a run
     seed: int = 0
-    invitation: ClassVar[str] = "Choose, and press Start."
-    doing: ClassVar[str] = "Training"
-
-    def begun(self, where: str, slow: dict[int, float], **pieces) -> tuple[LiveRun, Board, list]:
-        """A run that has begun, its board, and what may disappoint, as sentences."""
-        recipe, on = self.laid_out(where, **pieces)
-        run = LiveRun(self.task, recipe, on, slow, real_time=where == "processes")
-        doubts = recipe.doubts(peers(self.task, on.size, recipe), self.task)
-        return run, Board(on.size, recipe.workers(on.size), recipe.rounds), doubts
-
-    def warm(self, where: str, slow: dict[int, float], **pieces) -> None:
-        """One round that nobody waits for: ranks are born, and all load what they need."""
-        recipe, on = self.laid_out(where, **pieces)
-        Run(self.task, replace(recipe, rounds=1), on).result()
 
     def laid_out(self, where: str, sync, topology, compression, workers: int, network) -> tuple[Recipe, object]:
         recipe = Recipe(sync, topology, compression, self.optimizer, seed=self.seed).lasting(self.steps)
@@ -45,6 +51,20 @@ class Plan:
         return replace(recipe, evaluate_every=look, all_workers=differ), place(
             where, workers + topology.servers, network
         )
+
+
+@dataclass(frozen=True)
+class Portioned(Begins):
+    """The same of a Sandblaster: what the drop-downs do not say is as in `method`."""
+
+    task: object
+    method: object
+    looks: int = 20  # at the test set during a run
+
+    def laid_out(self, where: str, workers: int, network, **pieces) -> tuple:
+        look = max(1, self.method.rounds // self.looks)
+        recipe = replace(self.method, evaluate_every=look, checkpoint_every=0, **pieces)
+        return recipe, place(where, workers + recipe.beside, network)
 
 
 def place(where: str, ranks: int, network: Network | None):

@@ -11,7 +11,7 @@ from dlmini.outcome import Outcome
 
 
 def trained(task, on, **recipe):
-    return train(task, Sandblaster(**{"tolerance": 0, **recipe}), on).result(120)
+    return train(task, Sandblaster(**{"tolerance": 0, **recipe}), on).result(900)
 
 
 @pytest.mark.parametrize("form", ["dots", "two_loop"])
@@ -63,7 +63,7 @@ def test_more_shards_than_weights_and_one_of_everything():
 def test_a_real_network_learns_digits_better_than_by_chance_ever_more():
     sets = load("mnist")
     task = Classify(mlp(hidden=(16,)), *sets, batch=250)
-    outcome = train(task, Sandblaster(rounds=25, evaluate_every=5, portions=10), Simulated(5)).result(120)
+    outcome = train(task, Sandblaster(rounds=25, evaluate_every=5, portions=10), Simulated(5)).result(900)
     looks = [m.accuracy for m in outcome.measured]
     assert len(looks) == 5
     assert looks[-1] > 0.8 > looks[0]
@@ -88,7 +88,7 @@ def test_events_tell_of_rounds_looks_and_portions():
 
 
 def test_where_the_gradient_is_short_enough_it_ends_and_says_so():
-    outcome = train(Bowl(), Sandblaster(tolerance=1e-4, rounds=500, portions=8), Simulated(4)).result(60)
+    outcome = train(Bowl(), Sandblaster(tolerance=1e-4, rounds=500, portions=8), Simulated(4)).result(900)
     assert outcome.stopped.startswith("the gradient is")
     assert outcome.measured[-1].t < 499
 
@@ -104,8 +104,8 @@ def test_until_and_stop_end_it():
     for event in run:
         if isinstance(event, Measured) and event.t == 3:
             run.stop()
-    assert run.result(60).stopped == "somebody stopped it"
-    early = train(smooth(), Sandblaster(rounds=500, evaluate_every=1), Simulated(4), until=0.5).result(60)
+    assert run.result(900).stopped == "somebody stopped it"
+    early = train(smooth(), Sandblaster(rounds=500, evaluate_every=1), Simulated(4), until=0.5).result(900)
     assert early.stopped.startswith("accuracy 50.0% reached")
 
 
@@ -113,11 +113,11 @@ def test_until_and_stop_end_it():
 def test_a_resumed_run_ends_with_the_same_bits_even_with_other_replicas(form, tmp_path):
     terms = {"portions": 12, "shards": 2, "form": form, "history": 3, "tolerance": 0}
     task, kept = smooth(), Sandblaster(rounds=6, checkpoint_every=6, **terms)
-    train(task, kept, Simulated(5), folder=tmp_path).result(60)
+    train(task, kept, Simulated(5), folder=tmp_path).result(900)
     longer = Sandblaster(rounds=14, **terms)
-    truth = train(task, longer, Simulated(5)).result(60).weights
+    truth = train(task, longer, Simulated(5)).result(900).weights
     for on in (Simulated(5), Simulated(8), Simulated(4, Cluster(jitter=1.0))):
-        assert (train(task, longer, on, resume=tmp_path).result(60).weights == truth).all()
+        assert (train(task, longer, on, resume=tmp_path).result(900).weights == truth).all()
     with pytest.raises(ValueError, match="resume with the same"):
         train(task, Sandblaster(rounds=14, **{**terms, "shards": 3}), Simulated(6), resume=tmp_path)
 
@@ -150,7 +150,7 @@ def test_epochs_are_refused_and_few_portions_doubted():
     with pytest.raises(ValueError, match="give it rounds="):
         train(smooth(), Sandblaster(), Simulated(4), epochs=2)
     with pytest.warns(UserWarning, match="whoever is slow holds up all"):
-        train(smooth(), Sandblaster(portions=3, rounds=1), Simulated(4)).result(60)
+        train(smooth(), Sandblaster(portions=3, rounds=1), Simulated(4)).result(900)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_a_sentence():

@@ -46,7 +46,7 @@ def ranks(task, recipe):
 @pytest.mark.parametrize("kind", KINDS)
 def test_groups_take_the_steps_of_serial_lbfgs(kind, shards):
     task, recipe = split(kind, 2), Sandblaster(**{**TERMS, "shards": shards}, rounds=12)
-    found = train(task, recipe, Simulated(ranks(task, recipe))).result(120)
+    found = train(task, recipe, Simulated(ranks(task, recipe))).result(900)
     np.testing.assert_allclose(found.weights, serial(deep(), 7, 12).w, rtol=0, atol=1e-10)
     assert found.measured[-1].accuracy > 0.5
 
@@ -54,21 +54,21 @@ def test_groups_take_the_steps_of_serial_lbfgs(kind, shards):
 @pytest.mark.parametrize("kind", ["pipe", "tensor"])
 def test_groups_give_the_same_bits_on_all_transports_and_in_any_number(kind):
     recipe = Sandblaster(**TERMS, rounds=5)
-    truth = train(split(kind, 1), recipe, Simulated(2 + 3)).result(120).weights
+    truth = train(split(kind, 1), recipe, Simulated(2 + 3)).result(900).weights
     task = split(kind, 2)
     mpi = [] if missing() or kind != "pipe" else [Mpi(7)]
     for on in (Simulated(7, Cluster(speed={0: 0.1}, jitter=0.5)), Processes(7), *mpi):
-        assert (train(task, recipe, on).result(120).weights == truth).all(), on
+        assert (train(task, recipe, on).result(900).weights == truth).all(), on
 
 
 def test_a_checkpoint_of_groups_is_resumed_by_other_groups_and_by_none(tmp_path):
     kept, longer = Sandblaster(**TERMS, rounds=4, checkpoint_every=4), Sandblaster(**TERMS, rounds=9)
     task = split("pipe", 2)
-    train(task, kept, Simulated(7), folder=tmp_path).result(60)
-    truth = train(task, longer, Simulated(7)).result(60).weights
-    assert (train(split("pipe", 3), longer, Simulated(9), resume=tmp_path).result(60).weights == truth).all()
+    train(task, kept, Simulated(7), folder=tmp_path).result(900)
+    truth = train(task, longer, Simulated(7)).result(900).weights
+    assert (train(split("pipe", 3), longer, Simulated(9), resume=tmp_path).result(900).weights == truth).all()
     for other in (deep(), split("tensor", 1)):
-        found = train(other, longer, Simulated(5), resume=tmp_path).result(60).weights
+        found = train(other, longer, Simulated(5), resume=tmp_path).result(900).weights
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12)
 
 
@@ -143,20 +143,20 @@ def test_when_no_group_is_whole_the_run_ends_with_a_sentence():
     task, recipe = split("pipe", 2), Sandblaster(**TERMS, rounds=5)
     on = Simulated(7, Cluster(seconds={"forward": 1e-3, "backward": 1e-3}, crash={0: 0.01, 3: 0.02}))
     with pytest.raises(RankFailed, match="no replica is left that has all its ranks"):
-        train(task, recipe, on).result(60)
+        train(task, recipe, on).result(900)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "tensor"])
 def test_a_process_of_a_group_is_killed_and_the_weights_are_the_same(kind):
     task, recipe = split(kind, 2, deep(np.float32)), Sandblaster(**TERMS, rounds=15)
-    truth = train(task, recipe, Simulated(7)).result(60).weights
+    truth = train(task, recipe, Simulated(7)).result(900).weights
     control = Control(7)
     going = train(task, recipe, Processes(7), control=control)
     for event in going.history:
         if isinstance(event, Round) and event.rank == 6 and event.t == 2:
             control.kill(1)
             break
-    outcome = going.result(120)
+    outcome = going.result(900)
     assert outcome.gone in ([1], [0, 1])
     assert (outcome.weights == truth).all()
 

@@ -120,7 +120,7 @@ def relatives():
 @pytest.mark.parametrize("kill", range(20 if LONG else 3))
 def test_a_replica_process_is_killed_and_the_weights_are_the_same(kill):
     coin, recipe = np.random.default_rng(kill), Sandblaster(portions=8, shards=2, rounds=30, tolerance=0)
-    truth = train(TASK, recipe, Simulated(SIZE)).result(60).weights
+    truth = train(TASK, recipe, Simulated(SIZE)).result(900).weights
     dead, after, before, control = int(coin.integers(REPLICAS)), int(coin.integers(20)), relatives(), Control(SIZE)
     going = train(TASK, recipe, Processes(SIZE), control=control)
     heard = 0
@@ -130,7 +130,7 @@ def test_a_replica_process_is_killed_and_the_weights_are_the_same(kill):
             with suppress(RuntimeError):  # all is done already
                 control.kill(dead)
             break
-    outcome = going.result(120)
+    outcome = going.result(900)
     assert outcome.gone in ([dead], [])
     assert (outcome.weights == truth).all()
     if outcome.gone:
@@ -142,7 +142,7 @@ def test_a_replica_process_is_killed_and_the_weights_are_the_same(kill):
 def test_checkpoints_are_made_though_a_replica_is_gone(tmp_path):
     recipe = Sandblaster(portions=5, shards=2, rounds=12, checkpoint_every=3, tolerance=0)
     on = Simulated(SIZE, Cluster(**COSTS, crash={1: 0.004}))
-    outcome = train(TASK, recipe, on, folder=tmp_path).result(60)
+    outcome = train(TASK, recipe, on, folder=tmp_path).result(900)
     assert outcome.gone == [1]
     assert len(list(tmp_path.iterdir())) == 4
 
@@ -150,7 +150,7 @@ def test_checkpoints_are_made_though_a_replica_is_gone(tmp_path):
 @pytest.mark.filterwarnings("ignore:portions")
 def test_one_that_returns_is_not_gone():
     on = Simulated(SIZE, Cluster(**COSTS, crash={1: 0.004}, back={1: 0.006}))
-    outcome = train(TASK, Sandblaster(portions=5, shards=2, rounds=12, tolerance=0), on).result(60)
+    outcome = train(TASK, Sandblaster(portions=5, shards=2, rounds=12, tolerance=0), on).result(900)
     assert outcome.gone == []
     assert [event.kind for event in outcome.events if isinstance(event, Fault)] == ["crashed", "returned"]
     assert max(event.t for event in outcome.events if isinstance(event, Round) and event.rank == 1) == 11

@@ -28,9 +28,12 @@ class Deed:
 
 @dataclass(frozen=True)
 class Scene:
-    """One run: what `dashboard(task, ...)` would be given, what is done meanwhile, and a word on it for the legend."""
+    """One run: what `dashboard(task, ...)` would be given, what is done meanwhile, and a word on it for the legend.
 
-    steps: int  # of each worker
+    method: a Sandblaster, in the place of steps and of the three levels.
+    """
+
+    steps: int = 0  # of each worker
     sync: str = "bsp"
     topology: str = "allreduce"
     compression: str = "none"
@@ -41,6 +44,7 @@ class Scene:
     slow: dict[int, float] = field(default_factory=dict)
     deeds: tuple[Deed, ...] = ()
     remark: str = ""
+    method: object | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dlmini.data import load
 from dlmini.events import Event, Round
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
-from dlmini.show.live_run import LiveRun, Plan
+from dlmini.show.live_run import LiveRun, Plan, Portioned
 from dlmini.show.recordings.files import write
 from dlmini.show.recordings.film import Deed, Film, Scene
 from dlmini.show.recordings.recorded import Recorded
@@ -58,6 +58,8 @@ def shot(task, scene: Scene, optimizer) -> Recorded:
     """One run, from its start to its end."""
     chosen, label = words_of(scene)
     plan = Plan(task, optimizer, scene.steps, scene.looks)
+    if scene.method is not None:
+        plan = Portioned(task, scene.method, scene.looks)
     if scene.on == "processes":
         plan.warm(**chosen)  # as a dashboard does while somebody reads the cell
     run, board, doubts = plan.begun(**chosen)
@@ -71,10 +73,14 @@ def shot(task, scene: Scene, optimizer) -> Recorded:
 
 def words_of(scene: Scene) -> tuple[dict, str]:
     """What the drop-downs of a dashboard would hold, and its line in the legend."""
-    from dlmini.show.dashboard_panel import Panel  # needs widgets; reading recordings does not
+    from dlmini.show.dashboard_panel import Panel, PortionPanel  # need widgets; reading recordings does not
 
-    levels = choices.levels(scene.sync, scene.topology, scene.compression)
-    panel = Panel((*levels, choices.networks(scene.network)), scene.workers, scene.on, scene.slow)
+    place = scene.workers, scene.on, scene.slow
+    if scene.method is not None:
+        panel = PortionPanel(scene.method, choices.networks(scene.network), *place)
+    else:
+        levels = choices.levels(scene.sync, scene.topology, scene.compression)
+        panel = Panel((*levels, choices.networks(scene.network)), *place)
     return panel.chosen(), " · ".join(filter(None, [panel.label(), scene.remark]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlmini.events import Event, Round, from_dict
+from dlmini.events import Event, Portion, Round, from_dict
 from dlmini.show.board import Board
 
 
@@ -35,11 +35,14 @@ class Recorded:
 
     def board(self) -> Board:
         """An empty one for it. A run that broke off has fewer rounds than were planned: the facts know."""
-        if self.facts:
-            return Board(len(self.facts["phases"]), self.facts["workers"], self.facts["rounds"])
+        if facts := self.facts:
+            named = facts.get("others", ()), facts.get("teller")
+            return Board(len(facts["phases"]), facts["workers"], facts["rounds"], *named)
         rounds = [event for event in self.events if isinstance(event, Round)]
-        ranks, workers = (1 + max(event.rank for event in events) for events in (self.events, rounds))
-        return Board(ranks, workers, 1 + max(event.t for event in rounds))
+        teller = next((event.rank for event in self.events if isinstance(event, Portion)), None)  # the coordinator
+        own = [event for event in rounds if event.rank != teller]
+        ranks, workers = (1 + max(event.rank for event in events) for events in (self.events, own))
+        return Board(ranks, workers, 1 + max(event.t for event in rounds), teller=teller)
 
 
 def recorded(source) -> list[Event]:

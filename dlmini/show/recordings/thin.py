@@ -12,12 +12,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from dlmini.events import Done, Event, Fault, Measured, Round, Served, Spread
+from dlmini.events import Done, Event, Fault, Measured, Portion, Round, Served, Spread
 
 ROWS = 1600  # of a run's rounds, of all workers together; and besides those of the looks
 MOMENTS = 240  # of one worker, or one server
 NOBODY = -1
-KEPT = (Measured, Spread, Fault, Done)
+KEPT = (Measured, Spread, Portion, Fault, Done)
 
 
 def thinned(events: Iterable[Event]) -> list[Event]:
