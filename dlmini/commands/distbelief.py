@@ -24,7 +24,7 @@ def distbelief(
     """Repeat DistBelief's figure: SGD, Downpour, Downpour with Adagrad, Sandblaster L-BFGS.
 
     reckoned: one network on several machines, at once. simulated: real training on simulated machines, a few minutes.
-    processes: the same programs on processes of this machine, half a minute more.
+    processes: the same programs on processes of this machine, a minute more.
     """
     from dlmini import files
     from dlmini.studies.distbelief import report

@@ -42,7 +42,7 @@ class Form:
     replicas: tuple[int, ...]
     sand: tuple[int, ...]
     seeds: tuple[int, ...]
-    real: float = 5.0
+    real: float = 15.0
 
     @cached_property
     def sets(self) -> tuple[Dataset, Dataset, Dataset]:
