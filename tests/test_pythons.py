@@ -35,7 +35,7 @@ def script(file: Path, text: str) -> None:
 def pretend(home: Path, version: str, tests_pass: bool = True, ordinary: int = 1) -> None:
     """A Python in pyenv's folder that knows its version, and what start.py comes to."""
     said = f"echo {version.replace('.', ' ')} {ordinary}"
-    start = f'echo "{version} in $DLMINI_VENV"; exit {0 if tests_pass else 1}'
+    start = f'echo "$*" >> {home}/asked; echo "{version} in $DLMINI_VENV"; exit {0 if tests_pass else 1}'
     script(home / "versions" / version / "bin/python3", f'case "$1" in start.py) {start};; *) {said};; esac')
 
 
@@ -46,7 +46,7 @@ def machine(tmp_path):
     shutil.copy(PROJECT / "pyproject.toml", tmp_path)
     for tool in ("chromium", "bwrap"):
         script(tmp_path / "bin" / tool, "exit 0")
-    for tool in ("bash", "dirname"):
+    for tool in ("bash", "dirname", "nice"):
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     script(tmp_path / "bin/python3", f'[ "$1" = start.py ] && exit ${{MAIN:-0}}; exec {sys.executable} "$@"')
     script(tmp_path / f"bin/python3.{HIGH - 1}", "echo 'shim: command not found' >&2; exit 127")
@@ -73,6 +73,18 @@ def test_the_newest_of_each_supported_version_is_tried_in_an_environment_of_its_
     assert f"3.{other()}.2 " not in done.stdout
     assert f"3.{LOW - 1}.1" not in done.stdout + done.stderr
     assert "newer than requires-python allows: not tested" in done.stderr
+
+
+@posix
+@pytest.mark.parametrize("theirs", [True, False])
+def test_the_other_environments_are_made_beforehand_and_that_counts_for_nothing(machine, theirs):
+    """Each by itself, while the first suite runs: whether it went well is said by the tests in it."""
+    pretend(machine / "pyenv", f"3.{other()}.5", tests_pass=theirs)
+    done = ci(machine)
+    made, *tested = (machine / "pyenv/asked").read_text().splitlines()
+    assert made == "start.py test --version"
+    assert tested[0].startswith("start.py test tests/sim")
+    assert done.stdout.count(f"3.{other()}.5 in .venv") == len(tested)
 
 
 @posix
