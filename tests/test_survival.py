@@ -91,7 +91,7 @@ def seconds(name):
     return train(task_of(), recipe, Simulated(WORKERS + recipe.topology.servers)).result(240).seconds
 
 
-@pytest.mark.parametrize("kill", range(KILLS if LONG else 12))
+@pytest.mark.parametrize("kill", range(KILLS if LONG else 4))
 @pytest.mark.parametrize("name", SURVIVING)
 def test_simulated_workers_die_at_any_time_and_the_others_go_on(name, kill, task):
     coin = np.random.default_rng([kill, len(name)])

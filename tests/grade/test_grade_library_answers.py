@@ -13,6 +13,7 @@ from pathlib import Path
 import library_answers
 import library_ways
 import pytest
+from examples import crossed
 from grade_course import LESSONS, solution
 
 from dlmini.comm import Comm
@@ -86,8 +87,7 @@ def test_every_lesson_is_in_the_table():
     assert {name for name, _ in KEYS} == set(LESSONS)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize(("name", "way"), crossed(LESSONS, WAYS, 3))
 def test_the_library_does_no_exercise(name, way, benches):
     lesson = find_lesson(name)
     examiner = Examiner(lesson, source(way), benches(lesson))

@@ -1,6 +1,7 @@
 """An answer that makes no sense is wrong, in a sentence; it never passes, and never breaks the judge."""
 
 import pytest
+from examples import crossed
 from grade_course import LESSONS
 
 from dlmini.grade.examine import Examiner
@@ -21,8 +22,7 @@ NONSENSE = {
 }
 
 
-@pytest.mark.parametrize("what", NONSENSE)
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize(("name", "what"), crossed(LESSONS, NONSENSE, 3))
 def test_nonsense_is_wrong_and_is_told_so(name, what, benches):
     lesson = find_lesson(name)
     functions = "".join(f"\n\ndef {task}(*args, **kwargs):\n    return {NONSENSE[what]}\n" for task in lesson.tasks())
