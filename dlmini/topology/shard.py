@@ -109,10 +109,22 @@ class Shard:
     def step(self) -> None:
         """One step on the mean of the pushes, added in the order of ranks whatever the order of arrival."""
         count = self.added + len(self.heap)
-        while self.heap:
-            self.add(count)
-        self.outer.apply(self.w, self.mixed)
-        self.mixed[:], self.added, self.version = 0, 0, self.version + 1
+        if count == len(self.heap) == 1 and (alone := self.plain(*self.heap[0])) is not None:
+            self.heap.clear()
+            self.outer.apply(self.w, alone)
+        else:
+            while self.heap:
+                self.add(count)
+            self.outer.apply(self.w, self.mixed)
+            self.mixed[:], self.added = 0, 0
+        self.version += 1
+
+    def plain(self, worker: int, packet, weight: float) -> np.ndarray | None:
+        """The numbers of a push that stands for itself: as they are they are the mean, and no pass is made over them.
+
+        Where nobody waits that is every push: two passes of three are saved.
+        """
+        return packet.values if type(packet) is Dense and weight == 1 else None
 
     def reply(self, comm, worker: int) -> None:
         """The weights, or what the worker lacks of them."""

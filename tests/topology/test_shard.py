@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from dlmini import SGD, Asynchronous, BulkSynchronous, LocalSGD, Recipe, StaleSynchronous
+from dlmini import SGD, Adam, Asynchronous, BulkSynchronous, LocalSGD, Momentum, Recipe, StaleSynchronous
 from dlmini.compression.packets import Dense
 from dlmini.topology import ParameterServer
 from dlmini.topology.shard import Shard
@@ -98,3 +98,22 @@ def test_a_server_goes_on_from_what_it_remembers_with_pushes_in_the_order_of_ran
     push(one, [2])
     push(other, [2])
     np.testing.assert_array_equal(one.w, other.w)
+
+
+@pytest.mark.parametrize("optimizer", [SGD(0.5), Momentum(0.5), Adam(0.1)], ids=repr)
+def test_a_push_that_stands_for_itself_steps_as_the_mean_of_one(optimizer):
+    """Without being added to anything: not a bit differs, of the weights or of what the optimiser remembers."""
+    recipe = Recipe(Asynchronous(), ParameterServer(), optimizer=optimizer, rounds=3)
+    one, other = (
+        Shard(recipe.topology, np.ones(SIZE, np.float32), recipe.optimizers()[1].start(SIZE), recipe, WORKERS)
+        for _ in range(2)
+    )
+    for worker in (2, 0, 2):
+        said = np.float32(SAID[worker])
+        one.hear(Silent(), worker, Dense(said))
+        other.hear(Silent(), worker, Watched(said))  # of another class: added to zeros
+        np.testing.assert_array_equal(one.w, other.w)
+        assert (one.version, one.heap, one.added) == (other.version, [], 0)
+    for name, vector in one.outer.memory().items():
+        np.testing.assert_array_equal(vector, other.outer.memory()[name])
+    assert not one.mixed.any()
