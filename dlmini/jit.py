@@ -21,6 +21,7 @@ import dlmini
 
 MODES = ("numba", "numpy", "debug")
 HERE = Path(__file__).resolve().parent
+LEVEL = 1  # of LLVM's optimisation: its vector loops come with 1; 3 compiles longer and gives nothing faster
 
 
 def mode() -> str:
@@ -111,6 +112,29 @@ def _cache_class():
     return ForgivingCache
 
 
+def _compile_lightly(dispatcher) -> None:
+    """Let LLVM pass over a kernel at LEVEL, whatever the user's Numba does: set while it is compiled, under its lock.
+
+    The machine code is made as the user wishes: Numba decides on that once for all functions of a process.
+    """
+    from numba import config
+    from numba.core.compiler_lock import global_compiler_lock
+
+    compiler = dispatcher._compiler
+    whole = compiler.compile
+
+    def compile(args, return_type):
+        with global_compiler_lock:
+            dispatcher.targetctx.codegen()  # makes what is decided once
+            before, config.OPT = config.OPT, type(config.OPT)(min(LEVEL, config.OPT))
+            try:
+                return whole(args, return_type)
+            finally:
+                config.OPT = before
+
+    compiler.compile = compile
+
+
 _decorating = threading.Lock()
 
 
@@ -153,6 +177,7 @@ def kernel(fn=None, *, exact=False, inline=False):
     dispatcher = njit(fastmath=fast, error_model="numpy", nogil=True, boundscheck=False, **options)(fn)
     if not inline:
         _attach_cache(dispatcher, fn)
+        _compile_lightly(dispatcher)
     return dispatcher
 
 

@@ -112,3 +112,34 @@ def test_the_users_own_numba_settings_stay_as_they_are():
     before = config.CACHE_DIR
     jit.kernel(lambda x: x)
     assert before == config.CACHE_DIR
+
+
+LEVELS = """
+import numba, numpy as np
+from numba.core import config, event
+from dlmini import jit
+seen = []
+class Listener(event.Listener):
+    def on_start(self, event):
+        pass
+    def on_end(self, event):
+        seen.append(int(config.OPT))
+event.register("numba:run_pass", Listener())
+@numba.njit
+def theirs(x):
+    return x + 1
+theirs(1)
+before = set(seen)
+seen.clear()
+from dlmini.optim import kernels
+w = np.ones(4, np.float32)
+kernels.sgd(np.ones(4, np.float32), w, np.float32(0.5), np.float32(0), w, True)
+print(before, set(seen) == {min(jit.LEVEL, config.OPT)}, int(config.OPT))
+"""
+
+
+@pytest.mark.parametrize("level", [3, 0])
+def test_kernels_are_optimised_lightly_and_what_a_user_compiles_as_they_say(tmp_path, level):
+    env = {**os.environ, "DLMINI_CACHE": str(tmp_path), "DLMINI_KERNELS": "numba", "NUMBA_OPT": str(level)}
+    done = subprocess.run([sys.executable, "-c", LEVELS], env=env, capture_output=True, text=True, timeout=120)
+    assert done.stdout == f"{{{level}}} True {level}\n", done.stderr

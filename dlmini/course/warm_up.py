@@ -38,7 +38,7 @@ def stages() -> dict[str, Callable[[], None]]:
 def prepared(todo: dict[str, Callable[[], None]]) -> Iterator[str]:
     """Do stages: the name of each when done. What must be compiled is compiled on all cores, if it can be kept."""
     apart = [name for name in COMPILING if name in todo]
-    if len(apart) < 2 or not jit.can_keep() or not cold():
+    if len(apart) < 2 or not jit.can_keep() or not (nothing_kept() or cold()):
         apart = []
     yield from compiled_in_parallel(apart)
     for name in [name for name in todo if name not in apart]:
@@ -46,11 +46,20 @@ def prepared(todo: dict[str, Callable[[], None]]) -> Iterator[str]:
         yield name
 
 
+def kernel_files() -> list[Path]:
+    """Files of the rooms warmed here that may hold kernels."""
+    files = [file.relative_to(HOUSE) for room in ROOMS for file in sorted((HOUSE / room).rglob("*.py"))]
+    return [file for file in files if "kernels" in (file.stem, file.parent.name)]
+
+
+def nothing_kept() -> bool:
+    """Is there no folder for code compiled from any of them? To see that takes no half a second of importing Numba."""
+    return not any(jit.cache_dir(HOUSE / file).exists() for file in kernel_files())
+
+
 def cold() -> list[str]:
     """Kernel files of the rooms warmed here of which this user has no compiled code, as they are now and lie now."""
-    files = [file.relative_to(HOUSE) for room in ROOMS for file in sorted((HOUSE / room).rglob("*.py"))]
-    files = [file for file in files if "kernels" in (file.stem, file.parent.name)]
-    return [file.as_posix() for file in files if caches(file) and not any(map(any, caches(file)))]
+    return [file.as_posix() for file in kernel_files() if caches(file) and not any(map(any, caches(file)))]
 
 
 def caches(file: Path) -> list[list[Path]]:

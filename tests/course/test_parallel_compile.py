@@ -156,5 +156,18 @@ def test_what_cannot_be_kept_is_not_compiled_apart(tmp_path, monkeypatch):
     assert list(warm.prepared({name: lambda name=name: done.append(name) for name in SMALL})) == list(SMALL) == done
 
 
+KEPT = """
+import sys
+from dlmini.course import warm_up as warm
+print(warm.nothing_kept(), "numba" in sys.modules)
+warm.optimisers()
+print(warm.nothing_kept(), "numba" in sys.modules)
+"""
+
+
+def test_an_empty_cache_is_seen_without_numba(tmp_path):
+    assert answer(python(KEPT, tmp_path)) == "True False\nFalse True"
+
+
 def test_the_stages_that_compile_are_those_that_are_named():
     assert set(warm.COMPILING) == warm.stages().keys() - {"notebooks"}
