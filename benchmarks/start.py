@@ -39,6 +39,6 @@ def rows() -> list[dict]:
     imported = {"name": "import of Processes", "ours": f"{imports * 1000:.0f} ms", "peer": ""}
     return [
         imported | dict.fromkeys(("ratio", "floor", "aim")),
-        goal("Processes(4), first call", 1000 * firsts, "ms", 2000, 500),
-        goal("Processes(4), following calls", 1000 * following, "ms", 50, 10),
+        goal("Processes(4), first call", 1000 * firsts, "ms", 1000, 500),
+        goal("Processes(4), following calls", 1000 * following, "ms", 10, 3),
     ]

@@ -17,10 +17,10 @@ def small_unet():
 
 BRANCHING = (small_unet, resnet8)  # raced against PyTorch alone
 CASES = {  # name: (network, batch, floor, aim)
-    "lenet b100": (lenet, 100, 1.5, 2.5),
-    "lenet b32": (lenet, 32, 1.5, 2.5),
-    "cifar_net b100": (cifar_net, 100, 2.0, 3.0),
-    "volunteer_net b100": (volunteer_net, 100, 1.5, 2.5),
+    "lenet b100": (lenet, 100, 3.0, 4.5),
+    "lenet b32": (lenet, 32, 2.4, 3.5),
+    "cifar_net b100": (cifar_net, 100, 2.4, 3.5),
+    "volunteer_net b100": (volunteer_net, 100, 2.2, 3.0),
     "unet 128x128 b8": (small_unet, 8, 1.3, 2.0),
     "resnet8 b100": (resnet8, 100, 1.5, 2.5),
 }
