@@ -1,8 +1,8 @@
 """What liars send. An attack sees the honest updates (a matrix), and gives the update that all f liars send.
 
     lie = attack(honest, f)        honest: one row per honest client
-Liars know everything and act together: the worst case. Label flip is not here: it changes what a client learns from
-(`flipped`), not what it sends.
+Liars know everything and act together: the worst case. `LabelFlip` alone lies to itself: it changes what a client
+learns from, not what it sends, and so has nothing to do with a matrix.
 """
 
 from __future__ import annotations
@@ -74,11 +74,19 @@ class Mimic:
         return honest[self.client % len(honest)].copy()
 
 
-ATTACKS = (SignFlip, InnerProduct, Alie, Mimic)
+@dataclass(frozen=True)
+class LabelFlip:
+    """Learn honestly from wrong labels: k becomes classes - 1 - k."""
+
+    def __call__(self, honest, f):
+        raise TypeError("LabelFlip changes what a client learns from, not what it sends: give it to a Federation")
+
+
+ATTACKS = (SignFlip, InnerProduct, Alie, Mimic, LabelFlip)
 
 
 def flipped(labels: np.ndarray, classes: int) -> np.ndarray:
-    """Label flip: k becomes classes - 1 - k."""
+    """k becomes classes - 1 - k."""
     return classes - 1 - labels
 
 
@@ -88,3 +96,14 @@ def attacked(honest: np.ndarray, attack, f: int) -> np.ndarray:
         return honest
     lie = np.asarray(attack(honest, f), honest.dtype)
     return np.concatenate([honest, np.tile(lie, (f, 1))])
+
+
+def lied(answers: list, liars: frozenset[int], attack) -> list:
+    """The answers of a round, those of liars replaced by the lie. If all lie, they begin with what they have."""
+    lying = [answer.client in liars for answer in answers]
+    if not any(lying) or isinstance(attack, LabelFlip):
+        return answers
+    known = [answer.change for answer, lies in zip(answers, lying, strict=True) if not lies]
+    lie = attack(np.array(known or [answer.change for answer in answers]), sum(lying))
+    lie = np.asarray(lie, answers[0].change.dtype)
+    return [answer._replace(change=lie) if lies else answer for answer, lies in zip(answers, lying, strict=True)]

@@ -19,6 +19,7 @@ from math import comb, exp, inf, log
 import numpy as np
 
 from dlmini.checks import fraction, real, settle, whole
+from dlmini.federated.robust import matrix
 
 NOISE = 31  # purpose of random numbers
 ORDERS = (*range(2, 64), 80, 96, 128, 192, 256)
@@ -28,7 +29,8 @@ ORDERS = (*range(2, 64), 80, 96, 128, 192, 256)
 class PrivateMean:
     """A rule (robust.py's verb): the mean of clipped updates, with noise. clip: C; noise: z; seed, t: of the noise.
 
-    Rounds must not share their noise, nor may it depend on the data: `at(t)` is the same rule for round t.
+    Rounds must not share their noise, nor may it depend on the data: `at(t)` is the same rule for round t. For teaching
+    noise comes from a seed; who knows the seed can take it off, so a real server draws it from its system.
     """
 
     clip: float = 1.0
@@ -44,7 +46,7 @@ class PrivateMean:
         return replace(self, t=t)
 
     def __call__(self, updates: np.ndarray) -> np.ndarray:
-        x = np.asarray(updates, np.float64)
+        x = matrix(updates).astype(np.float64)
         length = np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
         total = (x * np.minimum(1, self.clip / length)).sum(axis=0)
         coin = np.random.default_rng([self.seed, 0, self.t, NOISE])

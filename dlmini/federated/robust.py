@@ -11,16 +11,29 @@ Every rule has an inequality between n and f; with fewer clients it promises not
     GeometricMedian    n >= 2f + 1     least sum of distances                               Pillutla et al., 2019
     CentredClipping    n >= 2f + 1     pulls of limited length                              Karimireddy et al., 2021
 Distances between honest clients with different data are as large as lies: then rules that pick fail, and `Bucketing`
-before them helps (Karimireddy et al., ICLR 2022): it needs the inequality for n/s buckets, of which f may be bad.
+before them helps (Karimireddy et al., ICLR 2022): it needs the inequality for n/s buckets, rounded up, of which f may
+be bad. MultiKrum with m given needs n >= m + f too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dlmini.checks import numbers, piece, real, settle, whole
+
+GROUPS = 37  # purpose of random numbers
+
+
+def matrix(updates) -> np.ndarray:
+    """The updates, if they are a matrix of finite floats."""
+    updates = np.asarray(updates)
+    if updates.ndim != 2 or not updates.size or updates.dtype.kind != "f":
+        numbers(updates, "updates", 2, "a matrix of floats, one row per client")
+    if not np.isfinite(updates).all():
+        raise ValueError("updates hold NaN or infinity; leave out such clients before they are combined")
+    return updates
 
 
 class Rule:
@@ -36,11 +49,7 @@ class Rule:
         return 2 * f + 1
 
     def __call__(self, updates: np.ndarray) -> np.ndarray:
-        updates = np.asarray(updates)
-        if updates.ndim != 2 or not updates.size or updates.dtype.kind != "f":
-            numbers(updates, "updates", 2, "a matrix of floats, one row per client")
-        if not np.isfinite(updates).all():
-            raise ValueError("updates hold NaN or infinity; leave out such clients before they are combined")
+        updates = matrix(updates)
         if len(updates) < (least := self.least(self.f)):
             raise ValueError(
                 f"{type(self).__name__} needs n >= {self.inequality} clients: {least} for f = {self.f} liars, and "
@@ -118,11 +127,14 @@ class MultiKrum(Rule):
 
     f: int = 1
     m: int = 0
-    inequality = "2f + 3"
 
     def __post_init__(self):
         super().__post_init__()
         settle(self, m=whole(self.m, "m", 0, hint="updates that are averaged; 0: n - f"))
+
+    @property
+    def inequality(self):
+        return "2f + 3" if self.m <= self.f + 3 else "m + f"
 
     def least(self, f):
         return max(2 * f + 3, self.m + f)
@@ -164,14 +176,18 @@ class Bulyan(Rule):
 
 @dataclass(frozen=True)
 class GeometricMedian(Rule):
-    """The point with the least sum of distances, by Weiszfeld's steps:  z = sum(x_i / d_i) / sum(1 / d_i).
+    """The point with the least sum of distances d_i = |x_i - z|, by Weiszfeld's steps.
 
-    d_i = max(eps, |x_i - z|): smoothed, since a step onto one of the points would divide by zero.
+        z = sum(x_i / d_i) / sum(1 / d_i)
+    On one of the points d is 0. There the pull R of all others, sum (x_i - z) / d_i, decides: if it is no longer than
+    the number k of points here, this is the answer; if it is, the step is made by the others, shortened by 1 - k / |R|
+    (Vardi and Zhang, PNAS 2000). Without that the steps would stay where they began whenever the first guess, the
+    median of each coordinate, is one of the points. eps: how near is on it, as a share of the largest distance.
     """
 
     f: int = 0
-    steps: int = 50
-    eps: float = 1e-8
+    steps: int = 200
+    eps: float = 1e-9
 
     def __post_init__(self):
         super().__post_init__()
@@ -181,16 +197,29 @@ class GeometricMedian(Rule):
         x = updates.astype(np.float64)
         z = np.median(x, axis=0)
         for _ in range(self.steps):
-            weight = 1 / np.maximum(self.eps, np.linalg.norm(x - z, axis=1))
-            z = weight @ x / weight.sum()
-        return z.astype(updates.dtype)
+            z, before = self.step(x, z), z
+            if np.array_equal(z, before):
+                break
+        nearest = x[np.argmin(np.linalg.norm(x - z, axis=1))]  # towards a point the steps become very small
+        return min((z, nearest), key=lambda point: np.linalg.norm(x - point, axis=1).sum()).astype(updates.dtype)
+
+    def step(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        distance = np.linalg.norm(x - z, axis=1)
+        away = distance > self.eps * distance.max()
+        here = len(x) - away.sum()
+        if not away.any():
+            return z
+        weight = 1 / distance[away]
+        pull = weight @ (x[away] - z)
+        length = np.linalg.norm(pull)
+        return z + max(0.0, 1 - here / length) * pull / weight.sum() if length else z
 
 
 @dataclass(frozen=True)
 class CentredClipping(Rule):
     """From a centre, the mean of pulls no longer than tau:  v += mean((x_i - v) min(1, tau / |x_i - v|)).
 
-    The centre begins at the coordinate-wise median, or where `start` says (the last round's result).
+    The centre begins at the coordinate-wise median; the authors begin at the last round's result.
     """
 
     f: int = 0
@@ -201,9 +230,9 @@ class CentredClipping(Rule):
         super().__post_init__()
         settle(self, tau=real(self.tau, "tau", above=0), steps=whole(self.steps, "steps", 1))
 
-    def combine(self, updates, start=None):
+    def combine(self, updates):
         x = updates.astype(np.float64)
-        v = np.median(x, axis=0) if start is None else np.asarray(start, np.float64)
+        v = np.median(x, axis=0)
         for _ in range(self.steps):
             pull = x - v
             length = np.maximum(np.linalg.norm(pull, axis=1, keepdims=True), 1e-300)
@@ -213,15 +242,22 @@ class CentredClipping(Rule):
 
 @dataclass(frozen=True)
 class Bucketing(Rule):
-    """The means of random groups of s, then a rule on them: honest groups resemble each other more than clients do."""
+    """The means of random groups of s, then a rule on them: honest groups resemble each other more than clients do.
+
+    Every round groups anew (`at(t)`): a liar who knew its neighbours could act with them.
+    """
 
     rule: Rule = Krum()
     s: int = 2
     seed: int = 0
+    t: int = 0
 
     def __post_init__(self):
         piece(self.rule, "rule", ("combine", "least"), "a rule, such as Krum(f=1)")
-        settle(self, s=whole(self.s, "s", 1), seed=whole(self.seed, "seed", 0))
+        settle(self, s=whole(self.s, "s", 1), seed=whole(self.seed, "seed", 0), t=whole(self.t, "t", 0))
+
+    def at(self, t: int) -> Bucketing:
+        return replace(self, t=t)
 
     @property
     def f(self):
@@ -229,13 +265,13 @@ class Bucketing(Rule):
 
     @property
     def inequality(self):
-        return f"s ({self.rule.inequality})"
+        return f"s ({self.rule.inequality} - 1) + 1"
 
     def least(self, f):
         return self.s * (self.rule.least(f) - 1) + 1
 
     def combine(self, updates):
-        order = np.random.default_rng([self.seed, len(updates), 11]).permutation(len(updates))
+        order = np.random.default_rng([self.seed, 0, self.t, GROUPS]).permutation(len(updates))
         groups = [order[k : k + self.s] for k in range(0, len(order), self.s)]
         means = [updates[group].mean(axis=0, dtype=np.float64) for group in groups]
         return self.rule(np.array(means).astype(updates.dtype))

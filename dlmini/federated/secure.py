@@ -33,15 +33,19 @@ def masked(client: int, update: np.ndarray, secrets: dict[int, int], clients: in
 
 
 def quantised(update: np.ndarray, clients: int) -> np.ndarray:
-    """Fixed point, in uint32. A sum of `clients` of them must fit: |x| < 2^(31 - BITS) / clients."""
-    limit = 2.0 ** (31 - BITS) / clients
-    if not np.isfinite(update).all() or np.abs(update).max(initial=0) >= limit:
+    """Fixed point, in uint32. A sum of `clients` of them must fit: |x| < 2^(31 - BITS) / clients, when rounded too."""
+    most = (2**31 - 1) // whole(clients, "clients", 1)
+    points = np.round(np.asarray(update, np.float64) * 2**BITS)
+    if not np.isfinite(points).all() or np.abs(points).max(initial=0) > most:
+        limit = most / 2**BITS
         raise ValueError(f"an update must lie within ±{limit:g} to be summed over {clients} clients; clip it first")
-    return np.round(update.astype(np.float64) * 2**BITS).astype(np.int64).astype(np.uint32)
+    return points.astype(np.int64).astype(np.uint32)
 
 
 def unmasked_sum(sent: dict[int, np.ndarray], lost: dict[int, dict[int, int]]) -> np.ndarray:
     """The sum of those who sent. lost: of each client that dropped out, the secrets that the others shared with it."""
+    if not sent:
+        raise ValueError("nobody has sent anything; there is no sum to unmask")
     total = np.zeros_like(next(iter(sent.values())))
     for update in sent.values():
         total = total + update

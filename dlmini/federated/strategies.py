@@ -2,7 +2,8 @@
 
     w = strategy.step(w, answers, memory)
 An answer is a change of weights (local.py). What the server remembers lies in `memory`, a dict that begins empty: a
-strategy itself is a frozen description. `orders` says what a client is asked beyond plain local descent.
+strategy itself is a frozen description. `order` says what a client is asked beyond plain local descent, `check` refuses
+a federation that it does not fit.
 """
 
 from __future__ import annotations
@@ -23,15 +24,23 @@ class Strategy:
     def order(self, t: int, client: int, memory: dict) -> Order:
         return Order(t, client)
 
+    def check(self, federation) -> None:
+        """Any federation will do."""
+
 
 def weighted(answers: list[Answer], rule=None) -> np.ndarray:
-    """sum (n_k / n) change_k in float64, in the order of clients; or what a robust rule makes of the changes."""
+    """sum (n_k / n) change_k, in the order of clients; or what a robust rule makes of the changes.
+
+    Added up as 1/K sum (K n_k / n) change_k, in the precision of the changes: where all have as many rows these are the
+    operations of an all-reduce that adds by rank, and the bits are Local-SGD's.
+    """
     if rule is not None:
-        return rule(np.array([answer.change for answer in answers])).astype(np.float64)
-    total, rows = np.zeros(answers[0].change.size), sum(answer.rows for answer in answers)
+        return rule(np.array([answer.change for answer in answers]))
+    number, rows = answers[0].change.dtype.type, sum(answer.rows for answer in answers)
+    total = np.zeros_like(answers[0].change)
     for answer in answers:
-        total += (answer.rows / rows) * answer.change.astype(np.float64)
-    return total
+        total += number(len(answers) * answer.rows / rows) * answer.change
+    return total * number(1 / len(answers))
 
 
 def moved(w: np.ndarray, by: np.ndarray) -> np.ndarray:
@@ -90,6 +99,15 @@ class Scaffold(Strategy):
     def __post_init__(self):
         settle(self, rate=real(self.rate, "rate", above=0), clients=whole(self.clients, "clients", 1))
 
+    def check(self, federation):
+        for name in ("rate", "clients"):
+            mine, theirs = getattr(self, name), getattr(federation, name)
+            if mine != theirs:
+                raise ValueError(
+                    f"Scaffold({name}={mine:g}) does not fit a federation with {name}={theirs:g}: variates are changes "
+                    f"divided by the clients' own rate, and their mean is over all clients; say {name} alike in both"
+                )
+
     def order(self, t, client, memory):
         if "c" not in memory:
             return Order(t, client)
@@ -124,7 +142,7 @@ class FedOpt(Strategy):
         settle(self, **{name: real(getattr(self, name), name, least=0, below=1) for name in ("beta1", "beta2")})
 
     def step(self, w, answers, memory):
-        change = weighted(answers)
+        change = weighted(answers).astype(np.float64)
         m = memory["m"] = self.beta1 * memory.get("m", 0.0) + (1 - self.beta1) * change
         v = memory["v"] = self.spread(memory.get("v", np.full(w.size, self.tau**2)), change**2)
         return moved(w, self.rate * m / (np.sqrt(v) + self.tau))
@@ -156,7 +174,7 @@ class FedAsync(Strategy):
     """Nobody waits: each answer is mixed in at once, the staler the less.
 
         w = (1 - a) w + a w_k,   a = alpha (staleness + 1)^-power
-    w_k = (the weights the client began with) + change; `base` in memory keeps those still out. Xie et al., 2019.
+    w_k = (the weights the client began with) + change. Xie et al., Asynchronous federated optimization, 2019.
     """
 
     alpha: float = 0.6
@@ -170,7 +188,7 @@ class FedAsync(Strategy):
     def step(self, w, answers, memory):
         (answer,) = answers
         a = self.alpha * (answer.staleness + 1) ** -self.power
-        local = memory["base"][answer.client].astype(np.float64) + answer.change
+        local = answer.base.astype(np.float64) + answer.change
         return ((1 - a) * w + a * local).astype(w.dtype)
 
 
@@ -192,6 +210,13 @@ class FedBuff(Strategy):
     @property
     def wants(self):
         return self.buffer
+
+    def check(self, federation):
+        if self.buffer > federation.rounds * federation.drawn:
+            raise ValueError(
+                f"FedBuff(buffer={self.buffer}) would never step: {federation.rounds} rounds of {federation.drawn} "
+                "clients bring fewer answers; take a smaller buffer or more rounds"
+            )
 
     def step(self, w, answers, memory):
         changes = [answer.change / np.sqrt(1.0 + answer.staleness) for answer in answers]

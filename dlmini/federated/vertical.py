@@ -15,9 +15,18 @@ START = 23  # purpose of random numbers: first weights
 
 
 def aligned(names: list[list]) -> list[np.ndarray]:
-    """Entity alignment: for each party the row numbers of those whom all know, in one common order."""
-    common = sorted(set(names[0]).intersection(*names[1:]))
-    return [np.array([{name: k for k, name in enumerate(party)}[name] for name in common], int) for party in names]
+    """Entity alignment: for each party the row numbers of those whom all know, in one common order.
+
+    A name that a party has twice is refused: whose row would it be? Cost: linear in the number of names.
+    """
+    if not names:
+        raise ValueError("there are no parties to align; give a list of names for each")
+    rows = [{name: k for k, name in enumerate(party)} for party in names]
+    for number, (party, known) in enumerate(zip(names, rows, strict=True)):
+        if len(known) < len(party):
+            raise ValueError(f"party {number} has {len(party) - len(known)} names more than once; each is one row")
+    common = sorted(set(rows[0]).intersection(*rows[1:]))
+    return [np.array([known[name] for name in common], int) for known in rows]
 
 
 def first(shape, seed: int, party: int) -> np.ndarray:
@@ -29,6 +38,7 @@ def vertical(comm, columns, labels, classes: int, width: int, rate: float, batch
 
     batches: arrays of row numbers, the same for all.
     """
+    agree(columns, labels, comm.size)
     if comm.rank == 0:
         return label_owner(comm, labels, first((width * (comm.size - 1), classes), seed, 0), width, rate, batches)
     x = columns[comm.rank - 1]
@@ -39,6 +49,18 @@ def vertical(comm, columns, labels, classes: int, width: int, rate: float, batch
         dh = comm.recv(0)
         A -= rate * (x[rows].T @ (dh * (1 - h * h)))
     return A
+
+
+def agree(columns, labels, size: int) -> None:
+    """Everybody finds the same mistake, before anybody waits for a message."""
+    if len(columns) != size - 1:
+        raise ValueError(f"{len(columns)} parties have columns, and {size} ranks are one label owner and {size - 1}")
+    for number, x in enumerate(columns, 1):
+        if np.ndim(x) != 2 or len(x) != len(labels):
+            raise ValueError(
+                f"party {number} knows {len(x)} rows in {np.ndim(x)} dimensions, and there are {len(labels)} labels; "
+                "give each a matrix of aligned rows (`aligned`)"
+            )
 
 
 def label_owner(comm, labels, B, width: int, rate: float, batches):

@@ -43,8 +43,9 @@ class Close:
         if a.shape != b.shape:
             return False
         a, b = np.asarray(a, np.float64).ravel(), np.asarray(b, np.float64).ravel()
-        gap, length = np.linalg.norm(a - b), max(np.linalg.norm(a), np.linalg.norm(b))
-        return bool(gap <= self.tolerance * length)  # false with NaN: what is no number agrees with nothing
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap, length = np.linalg.norm(a - b), max(np.linalg.norm(a), np.linalg.norm(b))
+        return bool(gap <= self.tolerance * length < np.inf)  # what is no number, or has no length, agrees with nothing
 
 
 def canonical(answers: Sequence, quorum: int, same: Callable = Bitwise()) -> int | None:

@@ -8,6 +8,7 @@ import pytest
 
 from dlmini import (
     SGD,
+    AllReduce,
     Classify,
     Cluster,
     Dense,
@@ -22,6 +23,8 @@ from dlmini import (
     split_by_label,
     train,
 )
+from dlmini.comm.schedules import naive
+from dlmini.comm.schedules import ring as ring_schedule
 from dlmini.federated import (
     FedAdagrad,
     FedAdam,
@@ -34,7 +37,11 @@ from dlmini.federated import (
     Scaffold,
     federate,
 )
+from dlmini.federated.attacks import LabelFlip, SignFlip
 from dlmini.federated.local import Answer, Order, local_round
+from dlmini.federated.mixed import Mixed
+from dlmini.federated.outcomes import markdown, trained
+from dlmini.federated.robust import Bulyan, Mean, Median
 from dlmini.federated.transfer import HeadOnly
 from dlmini.federated.vertical import aligned, first, vertical
 
@@ -71,12 +78,17 @@ def test_fedprox_without_a_pull_is_fedavg_to_the_bit(task):
     assert not np.array_equal(one, federate(task, federation(FedProx(mu=1.0), batch=8, epochs=2), Simulated(3)).weights)
 
 
-def test_fedavg_of_equal_shards_is_local_sgd(task):
-    """4 clients of 120 rows, batches of 8: an epoch is 15 local steps. The same batches; sums round differently."""
-    found = federate(task, federation(clients=4, batch=8, rate=0.05, rounds=4), Simulated(3)).weights
-    recipe = Recipe(LocalSGD(15), optimizer=SGD(0.05), rounds=4, seed=2)
-    other = train(task, recipe, Simulated(4)).result().weights
-    assert np.abs(found - other).max() < 1e-6
+@pytest.mark.parametrize("clients", [1, 2, 3, 4, 5])
+def test_fedavg_of_equal_shards_is_local_sgd_to_the_bit(task, clients):
+    """480 rows, batches of 8: 60 local steps shared out. The same batches, steps and sums, if all-reduce adds by rank.
+    By a ring sums are taken in another order, and the last bits differ from three clients on."""
+    steps = 480 // clients // 8
+    found = federate(task, federation(clients=clients, batch=8, rate=0.05, rounds=4), Simulated(3)).weights
+    recipe = Recipe(LocalSGD(steps), AllReduce(naive), optimizer=SGD(0.05), rounds=4, seed=2)
+    other = train(task, recipe, Simulated(clients)).result().weights
+    assert np.array_equal(found, other)
+    ring = train(task, replace(recipe, topology=AllReduce(ring_schedule)), Simulated(clients)).result().weights
+    assert np.abs(found - ring).max() < 1e-6
 
 
 @pytest.mark.parametrize("strategy", [s for s in EVERY if s.synchronous], ids=lambda s: type(s).__name__)
@@ -117,11 +129,67 @@ def test_the_slower_a_client_the_staler_its_answer_and_the_less_it_counts(task):
     cluster = Cluster(seconds={"gradient": 1.0}, speed={3: 0.2})
     federate(task, federation(Watching(), batch=16), Simulated(4, cluster))
     assert max(seen) > 5
-    memory = {"base": {0: np.zeros(2, np.float32)}}
-    fresh, stale = (Answer(0, np.ones(2, np.float32), 1, 1, s) for s in (0, 3))
-    assert FedAsync(0.6).step(np.zeros(2, np.float32), [fresh], memory)[0] == pytest.approx(0.6)
-    assert FedAsync(0.6).step(np.zeros(2, np.float32), [stale], memory)[0] == pytest.approx(0.3)
+    fresh, stale = (Answer(0, np.ones(2, np.float32), 1, 1, s, np.zeros(2, np.float32)) for s in (0, 3))
+    assert FedAsync(0.6).step(np.zeros(2, np.float32), [fresh], {})[0] == pytest.approx(0.6)
+    assert FedAsync(0.6).step(np.zeros(2, np.float32), [stale], {})[0] == pytest.approx(0.3)
     assert FedBuff(2).step(np.zeros(2), [fresh, stale], {})[0] == pytest.approx((1 + 0.5) / 2)
+
+
+def test_an_asynchronous_answer_is_mixed_with_the_weights_it_began_with(task):
+    """Two clients on four ranks: each is out twice at a time, with different weights."""
+    seen, versions = [], [task.initial(2)]
+
+    class Watching(FedAsync):
+        def step(self, w, answers, memory):
+            seen.append(answers[0])
+            versions.append(super().step(w, answers, memory))
+            return versions[-1]
+
+    wanted = federation(Watching(), clients=2, batch=16, rate=0.05, rounds=6)
+    federate(task, wanted, Simulated(5, Cluster(seconds={"gradient": 1.0}, speed={2: 0.3, 4: 0.5})))
+    assert len(seen) == 12
+    assert all(np.array_equal(a.base, versions[k - a.staleness]) for k, a in enumerate(seen))
+    assert len({a.staleness for a in seen}) > 2
+
+
+def test_a_federation_that_does_not_fit_its_strategy_is_refused():
+    with pytest.raises(ValueError, match=r"Scaffold\(rate=0.1\) does not fit a federation with rate=0.05"):
+        federation(Scaffold(0.1, 6), rate=0.05)
+    with pytest.raises(ValueError, match="say clients alike in both"):
+        federation(Scaffold(0.05, 7), rate=0.05)
+    with pytest.raises(ValueError, match="would never step"):
+        federation(FedBuff(19))
+    with pytest.raises(ValueError, match="liars is 7"):
+        federation(liars=7, attack=SignFlip())
+    with pytest.raises(TypeError, match="what the liars do: one of SignFlip"):
+        federation(liars=1)
+
+
+def test_answers_that_fill_no_buffer_are_not_counted_as_used(task):
+    assert federate(task, federation(FedBuff(4), batch=16, rate=0.05), Simulated(3)).answers == 16
+
+
+def test_a_longer_local_round_takes_more_virtual_time(task):
+    """Twice the epochs are twice the operations."""
+    place = Simulated(3, Cluster(flops=1.0))  # so slow that messages take no time
+    once, twice = (federate(task, federation(epochs=n, batch=16, rate=0.01), place).seconds for n in (1, 2))
+    assert twice == pytest.approx(2 * once, rel=1e-3)
+
+
+@pytest.mark.parametrize("place", [Simulated, Processes], ids=["virtual time", "processes"])
+def test_liars_turn_the_mean_and_not_the_median(task, place):
+    """Two of eight clients send ten times the opposite."""
+    terms = {"clients": 8, "batch": 20, "rate": 0.1, "rounds": 8, "liars": 2, "attack": SignFlip(10.0)}
+    last = [federate(task, federation(FedAvg(rule), **terms), place(3)).accuracies[-1] for rule in (None, Median(2))]
+    assert last[0] < 0.6
+    assert last[1] > 0.85
+
+
+def test_who_flips_labels_learns_something_else(task):
+    """All clients flip: the federation learns the wrong labels, thoroughly."""
+    terms = {"batch": 16, "rate": 0.05, "epochs": 2, "rounds": 15}
+    assert federate(task, federation(liars=6, attack=LabelFlip(), **terms), Simulated(3)).accuracies[-1] < 0.5
+    assert len(federation(liars=2, attack=LabelFlip()).who_lie()) == 2
 
 
 def test_thousands_of_clients_need_few_ranks(task):
@@ -207,6 +275,18 @@ def test_vertical_parties_come_to_the_joint_model(place):
     assert not c.any()
 
 
+def test_parties_that_do_not_fit_are_refused_before_anybody_waits():
+    x, y = np.zeros((6, 2)), np.zeros(6, int)
+    with pytest.raises(ValueError, match="1 parties have columns, and 3 ranks"):
+        launch(vertical, Simulated(3), ([x], y, 2, 1, 0.1, []))
+    with pytest.raises(ValueError, match="party 2 knows 5 rows"):
+        launch(vertical, Simulated(3), ([x, x[:5]], y, 2, 1, 0.1, []))
+    with pytest.raises(ValueError, match="party 1 has 1 names more than once"):
+        aligned([["a", "b"], ["c", "c", "a"]])
+    with pytest.raises(ValueError, match="no parties"):
+        aligned([])
+
+
 def test_alignment_finds_whom_all_parties_know():
     one, two = aligned([["eve", "ann", "bob"], ["bob", "zoe", "eve"]])
     assert one.tolist() == [2, 0]
@@ -220,3 +300,25 @@ def test_transfer_changes_the_head_alone(task):
     assert np.array_equal(found.weights[: head.frozen], trained[: head.frozen])
     assert head.travels == task.size - head.frozen == 16 * 3 + 3
     assert found.accuracies[-1] > 0.9
+
+
+def test_mixed_data_are_everybodys_rows_and_ones_own(task):
+    parts = Mixed(partial(split_by_label, shards_per_part=1), 0.25)(task.train, 4, seed=3)
+    everybodys = set.intersection(*map(set, parts))
+    assert len(everybodys) == 120
+    assert sorted(row for part in parts for row in {*part} - everybodys) == sorted({*range(480)} - everybodys)
+    assert [len(part) for part in parts] == [120 + 90] * 4
+    assert len(Mixed(share=0.0)(task.train, 4)[0]) == 120
+    with pytest.raises(ValueError, match="share"):
+        Mixed(share=1.0)
+
+
+def test_a_table_of_trainings_shows_who_is_turned_by_whom(task):
+    """Two of nine lie. Bulyan would need eleven, and has no line; the mean is turned by a large lie alone."""
+    wanted = federation(clients=9, batch=20, rate=0.1, rounds=6, liars=2, attack=SignFlip())
+    attacks = {"x10": SignFlip(10.0), "flip": LabelFlip()}
+    found = trained(task, wanted, Simulated(3), [Mean(), Median(2), Bulyan(2)], attacks)
+    assert [*found] == ["Mean", "Median"]
+    assert found["Mean"]["x10"] < 0.6 < found["Mean"]["flip"]
+    assert min(found["Median"].values()) > 0.85
+    assert markdown(found).splitlines()[0] == "| rule | nobody lies | x10 | flip |"

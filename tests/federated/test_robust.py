@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dlmini import Simulated
 from dlmini.federated import FedAvg, Federation, federate
-from dlmini.federated.attacks import Alie, InnerProduct, Mimic, SignFlip, attacked, flipped
+from dlmini.federated.attacks import Alie, InnerProduct, LabelFlip, Mimic, SignFlip, attacked, flipped
 from dlmini.federated.outcomes import table
 from dlmini.federated.privacy import PrivateMean, epsilon, renyi
 from dlmini.federated.robust import (
@@ -100,6 +100,28 @@ def test_the_geometric_median_is_where_the_pulls_cancel():
     assert np.linalg.norm(pulls.sum(axis=0)) < 1e-6
 
 
+def test_the_geometric_median_leaves_a_point_that_it_began_on():
+    """The median of each coordinate is the point (0, 0); the least sum of distances is elsewhere."""
+    x = np.array([[0.0, 0.0], [3.0, -0.1], [2.0, -0.2], [-0.1, 3.0], [-0.2, 2.0]])
+    assert np.median(x, axis=0).tolist() == [0.0, 0.0]
+    z = GeometricMedian()(x)
+    away = np.linalg.norm(x - z, axis=1)
+    assert away.sum() < np.linalg.norm(x, axis=1).sum() - 0.05
+    assert np.linalg.norm(((x - z) / away[:, None]).sum(axis=0)) < 1e-6
+
+
+@examples(60)
+@given(st.integers(0, 2**31))
+def test_no_point_has_a_smaller_sum_of_distances_than_the_geometric_median(seed):
+    """Against all given points, their mean and medians, and small moves; ties and equal points included."""
+    coin = np.random.default_rng(seed)
+    x = coin.integers(0, 4, size=(coin.integers(1, 9), coin.integers(1, 4))) * 1e-4
+    z = GeometricMedian()(x)
+    others = [*x, x.mean(axis=0), np.median(x, axis=0), *(z + 1e-7 * coin.normal(size=(5, z.size)))]
+    least = min(np.linalg.norm(x - other, axis=1).sum() for other in others)
+    assert np.linalg.norm(x - z, axis=1).sum() <= least * (1 + 1e-5) + 1e-15
+
+
 def test_a_clipped_liar_pulls_no_further_than_tau():
     x = honest(10, 5, spread=0.01).astype(np.float64)
     lied = np.concatenate([x, [[1e6] * 5]])
@@ -140,8 +162,18 @@ def test_bucketing_brings_krum_nearer_to_the_mean_where_clients_differ():
     plain = np.linalg.norm(Krum(3)(strewn) - mean)
     assert np.linalg.norm(Bucketing(Krum(3), s=4)(strewn) - mean) < 0.7 * plain
     assert Bucketing(Krum(3), s=2).least(3) == 17  # 17 clients in pairs are 9 buckets
-    with pytest.raises(ValueError, match="Bucketing needs n >= "):
+    with pytest.raises(ValueError, match=r"Bucketing needs n >= s \(2f . 3 - 1\) . 1 clients: 17 for f = 3"):
         Bucketing(Krum(3), s=2)(honest(16))
+    rule = Bucketing(Mean(), s=5)
+    assert not np.array_equal(Bucketing(Krum(3)).at(1)(strewn), Bucketing(Krum(3)).at(2)(strewn))
+    assert np.allclose(rule(strewn), mean, atol=1e-4)  # groups of equal size: the mean of means
+
+
+def test_multi_krum_says_which_inequality_is_broken():
+    with pytest.raises(ValueError, match=r"needs n >= m . f clients: 12 for f = 2"):
+        MultiKrum(2, m=10)(honest(11))
+    with pytest.raises(ValueError, match=r"needs n >= 2f . 3 clients: 7 for f = 2"):
+        MultiKrum(2, m=3)(honest(6))
 
 
 def test_alie_stays_within_the_spread_and_mimic_says_what_is_said():
@@ -159,6 +191,11 @@ def test_nan_and_lists_are_refused_by_a_sentence():
         Median()(np.array([[np.nan], [1.0]]))
     with pytest.raises((TypeError, ValueError), match="updates"):
         Median()(np.zeros(3))
+    for nothing in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            PrivateMean()(np.array([[nothing, 0.0], [1.0, 2.0]]))
+    with pytest.raises(TypeError, match="give it to a Federation"):
+        LabelFlip()(honest(), 2)
 
 
 def test_a_federation_may_use_any_rule(task):
@@ -199,8 +236,11 @@ def test_what_is_sent_looks_like_noise():
     assert abs(sent.mean() / 2**32 - 0.5) < 0.01
     assert not np.array_equal(sent, masked(0, zero, {1: 8}, 2))
     assert not quantised(zero, 2).any()
-    with pytest.raises(ValueError, match="clip it first"):
-        quantised(np.array([40_000.0]), 2)
+    for large in (40_000.0, 16384.0 - 1e-6, np.nan, -np.inf):  # the second is rounded up, and two would not fit
+        with pytest.raises(ValueError, match="clip it first"):
+            quantised(np.array([large]), 2)
+    with pytest.raises(ValueError, match="nobody has sent"):
+        unmasked_sum({}, {})
 
 
 # ---- differential privacy ----

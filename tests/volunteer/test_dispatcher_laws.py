@@ -337,6 +337,8 @@ def test_closeness_is_not_handed_on():
 def test_what_is_no_number_agrees_with_nothing_by_closeness():
     nan = np.array([np.nan])
     assert not Close(1.0)(nan, nan)
+    for endless in (np.inf, 1e200):  # no length: it must not agree with everybody
+        assert not Close(1.0)(np.full(2, endless), np.ones(2))
     assert Bitwise()(nan, nan)
 
 
