@@ -55,6 +55,16 @@ def table(honest: np.ndarray, f: int) -> str:
     return "\n".join(lines)
 
 
+def turned(honest: np.ndarray, f: int) -> dict[str, str]:
+    """rule -> the first attack of the table by which it goes uphill; rules that none turns are not named."""
+    found = {}
+    for line in table(honest, f).splitlines()[2:]:
+        rule, *cells = line.strip("| ").split(" | ")
+        if up := [word for word, cell in zip(ATTACKS, cells, strict=True) if cell.endswith("!")]:
+            found[rule] = up[0]
+    return found
+
+
 def name(rule) -> str:
     inner = f" + {type(rule.rule).__name__}" if isinstance(rule, Bucketing) else ""
     return f"{type(rule).__name__}{inner}"

@@ -1,0 +1,127 @@
+"""Lesson 15: units by the dispatcher's own machine, federations, liars."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlmini.federated.outcomes import turned
+from dlmini.lessons.volunteers import clients, columns, grading, units
+from dlmini.lessons.volunteers.mistakes import SLIPS, code, machine
+from dlmini.lessons.volunteers.pictures import a_life, from_above, quorums, rounds
+
+TEXT = Path(__file__).parents[2] / "course" / "15_volunteers.md"
+
+
+def solution() -> dict:
+    space = {}
+    exec((TEXT.parents[1] / "solutions" / "15_volunteers.py").read_text("utf-8"), space)
+    return space
+
+
+def test_the_exercise_is_the_dispatchers_machine():
+    """Along hundreds of random lives the judge's machine, the solution and the library's transition agree."""
+    ours, seen = solution()["transition"], 0
+    for seed in range(8):
+        coin = np.random.default_rng(seed)
+        for case in (*grading.a_life(coin), *grading.any_life(coin)):
+            wanted = code(*machine(*case.args))
+            assert np.array_equal(code(*ours(*case.args)), wanted)
+            if case.args[1][0] != "invalid":  # the dispatcher hears of invalid copies with the verdict only
+                assert np.array_equal(code(*units.library_transition(*case.args)), wanted)
+                seen += 1
+    assert seen > 300
+
+
+def test_every_broken_rule_shows_in_some_public_case():
+    cases = list(grading.a_life(np.random.default_rng(0)))
+    for sentence, slip in SLIPS.items():
+        if sentence.startswith("one copy at a time"):
+            continue  # hidden
+        differ = [not np.array_equal(code(*machine(*c.args)), code(*machine(*c.args, **slip))) for c in cases]
+        assert any(differ), sentence
+
+
+@pytest.mark.parametrize("quorum", [1, 2, 3, 4])
+def test_lies_get_through_as_often_as_the_formula_says(quorum):
+    """Within four standard deviations of 800 units."""
+    tally, p = units.work_off(800, quorum, 0.3), units.lies_accepted(quorum, 0.3)
+    assert tally.right + tally.wrong == 800
+    assert abs(tally.wrong / 800 - p) < 4 * np.sqrt(p * (1 - p) / 800)
+    assert units.lies_accepted(3, 0.1) == units.lies_accepted(2, 0.1) == pytest.approx(0.028)
+
+
+def test_a_students_pieces_work_off_units_as_the_librarys_do():
+    own = solution()
+    mine = units.work_off(200, 2, 0.3, decide=own["transition"], believe=own["canonical"])
+    assert mine == units.work_off(200, 2, 0.3)
+
+
+def test_a_machine_that_never_ends_is_stopped():
+    def endless(unit, event):
+        return {**unit, "copies": [*unit["copies"], "unsent"]}, [("offer", [len(unit["copies"])])]
+
+    steps, found = units.life(np.random.default_rng(0), 2, 0.0, decide=endless)
+    assert found == "given up"
+    assert len(steps) <= units.LONGEST + 3
+
+
+def test_the_librarys_answers_are_those_of_the_exercise():
+    own, coin = solution(), np.random.default_rng(1)
+    for case in (*grading.some_answers(coin), *grading.any_answers(coin)):
+        assert units.library_canonical(*case.args) == own["canonical"](*case.args) == case.truth
+    for case in (*grading.some_liars(coin), *grading.any_liars(coin)):
+        found = clients.library_krum(*case.args)
+        assert found == case.truth or np.array_equal(case.args[0][found], case.args[0][case.truth])
+    for case in grading.some_rounds(coin):
+        assert np.allclose(clients.library_fedavg(*case.args), case.truth)
+
+
+def test_columns_cut_are_columns_joined():
+    assert columns.cut_and_joint() < 1e-9
+
+
+def test_scaffold_and_shared_rows_mend_what_two_digits_each_cost(monkeypatch):
+    """The lesson's claims in a short form: 500 digits, eight rounds. In full they are what its pictures show."""
+    monkeypatch.setenv("DLMINI_PROFILE", "fast")
+    few, scaffold, shared = (
+        clients.learned("", clients.digits(split, 500), strategy, rounds=8).last
+        for split, strategy in (
+            (clients.SKEWED, None),
+            (clients.SKEWED, clients.Scaffold(clients.RATE, clients.CLIENTS)),
+            (clients.Mixed(clients.SKEWED, 0.1), None),
+        )
+    )
+    assert few < scaffold
+    assert few < shared
+
+
+def test_a_crowd_of_liars_turns_krum_where_clients_differ(monkeypatch):
+    monkeypatch.setenv("DLMINI_PROFILE", "fast")
+    assert turned(clients.honest_changes(clients.SKEWED), 3).get("Krum") == "inner product"
+    assert "Krum" not in turned(clients.honest_changes(), 3)
+
+
+def test_a_krum_that_refuses_is_named():
+    with pytest.raises(ValueError, match="too few for 2 liars"):
+        clients.Chosen(lambda updates, f: None, 2)(np.zeros((3, 2)))
+
+
+def test_pictures_are_drawn():
+    few = {1: {0.1: units.work_off(20, 1, 0.1)}}
+    run = {"one": clients.Learned("one", (0.1, 0.5))}
+    honest = np.random.default_rng(0).normal(1, 0.1, size=(5, 4))
+    for figure in (
+        a_life(*units.life(np.random.default_rng(3), 2, 0.4, 0.3)),
+        quorums(few, 20),
+        rounds(run, "x"),
+        from_above(honest, -honest[0], {"mean": honest.mean(axis=0)}),
+    ):
+        assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_lesson_checks_every_exercise_of_its_solution():
+    source = (TEXT.parents[1] / "solutions" / "15_volunteers.py").read_text("utf-8")
+    tasks = re.findall(r"^def (\w+)\(", source, re.M)
+    assert {f'check("15.{task}")' for task in tasks} <= set(TEXT.read_text("utf-8").splitlines())
