@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from dlmini.federated.outcomes import turned
-from dlmini.lessons.volunteers import clients, columns, grading, units
+from dlmini.lessons.volunteers import clients, columns, grading, grid, units
+from dlmini.lessons.volunteers.crowds import Watched
 from dlmini.lessons.volunteers.mistakes import SLIPS, code, machine
 from dlmini.lessons.volunteers.pictures import a_life, from_above, quorums, rounds
 
@@ -78,6 +79,38 @@ def test_the_librarys_answers_are_those_of_the_exercise():
         assert np.allclose(clients.library_fedavg(*case.args), case.truth)
 
 
+def test_a_grid_shows_what_every_host_did_last():
+    crowd = Watched(liars=0.2)
+    seen = list(grid.moments(crowd))
+    assert seen[-1][2] == sum(what in ("good", "lie") for _, _, what in crowd.log)
+    assert {what for _, seats, _, _ in seen for what in seats} == {*grid.LOOKS}
+    assert tuple(grid.board(["good"] + ["idle"] * (grid.SEATS - 1))[0, 0]) == tuple(grid.bytes_of(grid.GREEN))
+    assert f"{crowd.wrong} lies accepted" in grid.summary(crowd)
+
+
+def test_a_longer_deadline_loses_fewer_results_and_takes_longer():
+    short, long = (Watched(hours=hours, liars=0.0, quorum=1) for hours in (1, 48))
+    assert short.good < long.good
+    assert long.days > 3 * short.days
+    assert not short.wrong
+
+
+def test_liars_who_agree_get_through_and_less_so_with_a_quorum():
+    one, four = (sum(Watched(quorum=q, liars=0.3, seed=s).wrong for s in range(3)) for q in (1, 4))
+    assert one > four > 0
+
+
+def test_the_live_experiment_plays_to_its_end():
+    desk = grid.hosts_desk()
+    desk.choices["quorum"].value, desk.choices["liars"].value = 3, 0.2
+    desk.pause = lambda: 0.0
+    desk.start()
+    desk.thread.join(60)
+    assert desk.stage.state == "ended"
+    assert re.match(r"Done\. [\d.]+ days, \d+ results for 144 units", desk.stage.text)
+    assert desk.stage.labels == ["quorum 3, 12 h, 20% lie, 5% fail"]
+
+
 def test_columns_cut_are_columns_joined():
     assert columns.cut_and_joint() < 1e-9
 
@@ -117,6 +150,7 @@ def test_pictures_are_drawn():
         quorums(few, 20),
         rounds(run, "x"),
         from_above(honest, -honest[0], {"mean": honest.mean(axis=0)}),
+        grid.stills(Watched()),
     ):
         assert figure._repr_png_().startswith(b"\x89PNG")
 
