@@ -22,6 +22,7 @@ RECIPES = [
     Recipe(topology=AllReduce(tree), sync=LocalSGD(3), optimizer=Momentum(0.05)),
     Recipe(topology=AllReduce(halving_doubling), compression=RandomK(0.2)),
     Recipe(topology=AllReduce(), compression=TopK(0.1)),
+    Recipe(topology=AllReduce(back=TopK(0.2)), compression=Int8(), sync=LocalSGD(2)),
     Recipe(topology=Gossip(), sync=LocalSGD(2, "seed"), compression=Threshold(keep=0.1)),
     Recipe(topology=Gossip("exponential", "weights")),
     Recipe(topology=Gossip("random"), compression=QSGD(bits=4)),

@@ -128,7 +128,8 @@ def exchanged(recipe, shapes, own: int, worker: int, workers: int) -> int:
     local = recipe.sync.local
     vectors = 3 * local + recipe.remembers_unsaid + recipe.sync.late + recipe.topology.mixes  # start, update, a step
     served = recipe.topology.owners(shapes, workers).size(worker) if hasattr(recipe.topology, "owners") else 0
-    return own * vectors + 2 * served  # its part of the mean, and of the weights
+    kept = recipe.topology.kept(shapes, worker, workers, recipe)
+    return own * vectors + kept + 2 * served  # its part of the mean, and of the weights
 
 
 def rows(split: Split, workers: int) -> int:

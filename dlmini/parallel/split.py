@@ -226,7 +226,8 @@ def unportioned(split: Split, recipe):
 def unfollowed(split: Split, recipe):
     """Why slices cannot follow a recipe."""
     keeps, sync, topology = recipe.checkpoint_every, recipe.sync, recipe.topology
-    if split.grid.tensor > 1 and (sync.staleness > 0 or topology.owns_codec or not recipe.compression.everywhere_alike):
+    alike = recipe.compression.everywhere_alike and topology.everywhere_alike and not topology.owns_codec
+    if split.grid.tensor > 1 and (sync.staleness > 0 or not alike):
         yield (
             f"{split.grid}: some weights are held by every rank that shares a layer and must stay equal there, but "
             f"with {sync!r}, {topology!r} and {recipe.compression!r} each would treat them in its own way; use a "

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.checks import piece
+from dlmini.topology.owners import PUSH, WayBack, checked_back, wants_memory
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
-PUSH, FETCH = 1, 2
-BACK = 13  # the purpose of a coin for the way back
+FETCH = 2
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,11 @@ class Star(Topology):
     back: object = None
 
     def __post_init__(self):
-        if self.back is not None:
-            piece(self.back, "back", ("fit", "remembers"), "a compressor for the way back, such as Int8(), or None")
-        if self.back is not None and self.back.remembers:
-            raise ValueError(f"back={self.back!r} remembers by itself, but worker 0 does so already; use another")
+        checked_back(self.back, "worker 0")
+
+    @property
+    def everywhere_alike(self) -> bool:
+        return self.back is None or self.back.everywhere_alike
 
     def shares(self, size: int) -> list[float]:
         """With which weight each worker's packet counts."""
@@ -47,6 +47,10 @@ class Star(Topology):
     def stepped(self, shapes, rank: int, workers: int) -> int:
         """Who is sent the weights does not step."""
         return 0 if rank and self.back is None else super().stepped(shapes, rank, workers)
+
+    def kept(self, shapes, rank: int, workers: int, recipe) -> int:
+        own = rank == 0 and self.back is not None and wants_memory(self.back, recipe)
+        return super().stepped(shapes, rank, workers) if own else 0
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         """Weights come back."""
@@ -72,9 +76,7 @@ class MeanBack:
     """One worker where the mean comes back. Worker 0 remembers what it has not said of it yet."""
 
     def __init__(self, star: Star, rank: int, size: int, recipe, shapes):
-        self.star, self.seed, self.codec = star, recipe.seed, star.back.fit(shapes)
-        wanted = star.back.wants_feedback if recipe.feedback is None else recipe.feedback
-        self.unsaid = np.zeros(size if wanted and rank == 0 else 0, np.float32)
+        self.star, self.way = star, WayBack(star.back, shapes, 0 if rank else size, recipe)
 
     def exchange(self, comm, turn: Turn, outer) -> np.ndarray:
         if comm.rank:
@@ -82,25 +84,15 @@ class MeanBack:
             packet = comm.recv(0, FETCH)
         else:
             self.star.gather(comm, turn)
-            packet = self.say(comm, turn)
+            packet = self.way.say(comm, turn.mixed, turn.t)
             for rank in range(1, comm.size):
                 comm.send(rank, packet, FETCH)
         turn.mixed[:] = 0
         packet.add_to(turn.mixed)
         return turn.step(outer)
 
-    def say(self, comm, turn: Turn):
-        """The mean as a packet."""
-        coin = np.random.default_rng([self.seed, comm.rank, turn.t, BACK])
-        if not self.unsaid.size:
-            return comm.compute("encode", self.codec.encode, turn.mixed, coin)
-        self.unsaid += turn.mixed
-        packet = comm.compute("encode", self.codec.encode, self.unsaid, coin)
-        packet.add_to(self.unsaid, -1.0)
-        return packet
-
     def memory(self) -> dict:
-        return {"unsaid": self.unsaid.copy()}
+        return self.way.memory()
 
     def restore(self, memory: dict) -> None:
-        self.unsaid[:] = memory["unsaid"]
+        self.way.restore(memory)

@@ -21,6 +21,7 @@ class Topology:
     mixes       whether a worker needs room for a mixture of what was said
     overlaps    it takes the gradient while that is computed, if nothing else is done with it before (buckets.py)
     folds       it never holds the gradient whole
+    everywhere_alike  what becomes of a number on its way depends on nothing but the numbers in its place
     """
 
     servers: int = 0
@@ -32,6 +33,7 @@ class Topology:
     mixes: bool = True
     overlaps: bool = False
     folds: bool = False
+    everywhere_alike: bool = True
 
     def start(self, comm, w: np.ndarray, recipe, shapes):
         """What exchanges for one worker, all its life. A topology that remembers nothing does it itself.
@@ -43,6 +45,10 @@ class Topology:
     def stepped(self, shapes, rank: int, workers: int) -> int:
         """On how many numbers of a vector of these shapes this worker's outer optimiser steps, and so must remember."""
         return sum(map(prod, shapes))
+
+    def kept(self, shapes, rank: int, workers: int, recipe) -> int:
+        """How many numbers this worker keeps for exchanging, beside weights, gradient and mixture."""
+        return 0
 
     def doubts(self, size: int) -> str:
         """Why these workers may not learn as hoped, as a sentence; empty if there is no reason to worry."""

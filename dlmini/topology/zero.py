@@ -8,14 +8,13 @@ from math import prod
 import numpy as np
 
 from dlmini.checks import refuse, settle, whole
-from dlmini.comm.schedules import Schedule, cut, native, schedule
+from dlmini.comm.schedules import Schedule, native, schedule
 from dlmini.compression.packets import Dense
 from dlmini.topology.buckets import Buckets, Folded, buckets
-from dlmini.topology.graphs import complete, onward
+from dlmini.topology.graphs import complete
+from dlmini.topology.owners import Owners, delivered
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
-
-PUSH = 1
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Zero(Topology):
     def matrix(self, size: int, t: int) -> np.ndarray:
         return complete(size)
 
-    def owners(self, shapes, workers: int) -> "Owners":
+    def owners(self, shapes, workers: int) -> Owners:
         size = sum(map(prod, shapes))
         return Owners(buckets(shapes, self.bucket or 1) if self.overlaps else [(0, size)], workers)
 
@@ -83,21 +82,6 @@ class Zero(Topology):
         owners = self.owners(shapes, comm.size)
         grad = None if not recipe.overlaps else Folded(owners.edges) if self.folds else np.zeros_like(w)
         return Serving(self, comm, owners, grad)
-
-
-class Owners:
-    """Who owns what: of each bucket, every worker a part."""
-
-    def __init__(self, edges: list[tuple[int, int]], workers: int):
-        self.edges = edges
-        self.cuts = [(low + cut(high - low, workers)).tolist() for low, high in edges]
-
-    def parts(self, rank: int) -> list[slice]:
-        """Where this worker's parts lie in the vector, bucket by bucket."""
-        return [slice(edges[rank], edges[rank + 1]) for edges in self.cuts]
-
-    def size(self, rank: int) -> int:
-        return sum(part.stop - part.start for part in self.parts(rank))
 
 
 class Serving(Buckets):
@@ -136,13 +120,7 @@ class Serving(Buckets):
                 yield [Dense(total) if turn.packet is self else turn.packet.part(part.start, part.stop).replaced(total)]
         else:
             for cuts in self.owners.cuts:
-                yield self.delivered(comm, [turn.packet.part(a, b) for a, b in pairwise(cuts)])
-
-    def delivered(self, comm, parts: list):
-        """Everybody's part of my packet goes to its owner; my parts of all packets, by rank."""
-        for rank in onward(range(comm.size), comm.rank, comm.size)[1:]:
-            comm.send(rank, parts[rank], PUSH)
-        return [parts[rank] if rank == comm.rank else comm.recv(rank, PUSH) for rank in range(comm.size)]
+                yield delivered(comm, [turn.packet.part(a, b) for a, b in pairwise(cuts)])
 
     def gather(self, comm, mine: np.ndarray, out: np.ndarray) -> None:
         """Everybody's parts into the whole vector, bucket by bucket."""
