@@ -18,11 +18,11 @@ from dlmini.commands.grade import check, grade, gradescope_zip
 from dlmini.commands.join import join
 from dlmini.commands.lab import lab
 from dlmini.commands.plan import plan
-from dlmini.commands.tasks import SETS, task_of
+from dlmini.commands.tasks import SETS, TILE, task_of
 from dlmini.commands.volunteer import volunteer
 from dlmini.commands.workspace import show_changes, update
 from dlmini.files import demand_new, demand_place
-from dlmini.terminal import alone, by_class, console, say, together
+from dlmini.terminal import alone, by_class, console, say, together, write_results
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
@@ -41,9 +41,27 @@ def main() -> None:
     """Run, and turn errors that a person can mend into one sentence."""
     try:
         app()
-    except (ValueError, TypeError, OSError, ImportError, FloatingPointError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False)
+    except Exception as error:
+        if not isinstance(error, mendable()):
+            raise
+        console.print(f"[red]error:[/red] {escape(sentence_of(error))}", highlight=False)
+        for note in getattr(error, "__notes__", ()):
+            console.print(escape(note), highlight=False)
         raise SystemExit(1) from error
+
+
+def sentence_of(error: Exception) -> str:
+    """What it says; of an error of the system itself, without its number."""
+    if isinstance(error, OSError) and error.filename and error.strerror and str(error).startswith("[Errno"):
+        return f"{error.filename}: {error.strerror}; check the path"
+    return str(error) or type(error).__name__
+
+
+def mendable() -> tuple[type[Exception], ...]:
+    """Errors whose sentence says what to do."""
+    from dlmini.comm.errors import CommError
+
+    return ValueError, TypeError, OSError, ImportError, FloatingPointError, MemoryError, CommError
 
 
 @app.callback()
@@ -65,13 +83,15 @@ def train(
     seed: int = 0,
     threads: Annotated[int, typer.Option(min=1, help="threads that share each batch")] = 1,
     full: Annotated[bool, typer.Option(help="the published set, not the bundled part")] = False,
-    tile: Annotated[int, typer.Option(min=8, help="segment: pixels on a tile's side")] = 128,
+    tile: Annotated[int | None, typer.Option(min=8, help="segment: pixels on a tile's side, by default 128")] = None,
     save: Annotated[Path | None, typer.Option(help="write the weights to this .npz file")] = None,
     workers: Annotated[int, typer.Option(help="more than one: train together")] = 1,
     sync: Annotated[str, typer.Option(help="when to talk: bsp, local:16, async, ssp:3")] = "bsp",
     topology: Annotated[str, typer.Option(help="with whom: allreduce, server:2, gossip:ring")] = "allreduce",
     compress: Annotated[str, typer.Option(help="how briefly: none, int8, topk:0.01, threshold:keep=0.05")] = "none",
-    on: Annotated[str, typer.Option(help="simulated, processes, mpi, mpi:HOSTFILE, classroom:PORT")] = "processes",
+    on: Annotated[
+        str | None, typer.Option(help="simulated, processes (by default), mpi, mpi:HOSTFILE, classroom:PORT")
+    ] = None,
     network: Annotated[str | None, typer.Option(help="gigabit, wifi, infiniband ...")] = None,
     out: Annotated[Path | None, typer.Option(help="write events and summary of a joint run to this new folder")] = None,
 ) -> None:
@@ -79,27 +99,40 @@ def train(
     from dlmini import command_words as words
 
     check_places(save, out)
-    if workers < 1:
-        raise ValueError(f"--workers {workers}: there must be at least one")
     pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
-    if workers == 1 and (sync, topology, compress, network, out) != ("bsp", "allreduce", "none", None, None):
-        raise ValueError(
-            "one worker talks to nobody: use --workers 2 or more with --sync, --topology, --compress, --network, --out"
-        )
+    check_used(task, workers, tile, full, {"on": on, "network": network, "out": out}, (sync, topology, compress))
     make = words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
-    asked, about = task_of(task, model, data, batch, tile, full, threads)
-    say(f"{about} · {chosen!r}")
-    if workers == 1 and task == "classify" and until is None and not patience:
+    joint = workers > 1 or task != "classify" or until is not None or patience > 0
+    place = words.read_place(on or "processes", workers + pieces[1].servers, network) if joint else None
+    asked, about = task_of(task, model, data, batch, tile or TILE, full, threads)
+    say(f"{about} · {optimizer}, rate {chosen.rate:g}")
+    if not joint:
         weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
     else:
-        place = words.read_place(on, workers + pieces[1].servers, network)
+        told = words.told_place(on or "processes", network)
+        say(f"{workers} workers · when: {sync} · with whom: {topology} · how briefly: {compress} · where: {told}")
         weights = together(asked, chosen, epochs, seed, pieces, place, out, until=until, patience=patience)
     if task == "segment":
         by_class(asked.by_class(weights))
     if save:
-        asked.model.save(save, weights, asked.statistics(weights))
-        console.print(f"weights written to {save}")
+        write_results(save, lambda file: asked.model.save(file, weights, asked.statistics(weights)), "weights")
+
+
+def check_used(task: str, workers: int, tile: int | None, full: bool, joint: dict, levels: tuple) -> None:
+    """Refuse options that would be ignored."""
+    if workers < 1:
+        raise ValueError(f"--workers {workers}: there must be at least one")
+    ignored = [
+        f"--{name}" for name, given in joint.items() if given is not None and not (name == "on" and task != "classify")
+    ]
+    if workers == 1 and (ignored or levels != ("bsp", "allreduce", "none")):
+        said = ", ".join(ignored) or "--sync, --topology, --compress"
+        raise ValueError(f"one worker talks to nobody, so {said} would have no effect; give --workers 2 or more")
+    if tile is not None and task == "classify":
+        raise ValueError(f"--tile {tile} is the size of tiles to segment, and would have no effect; add --task segment")
+    if full and task == "segment":
+        raise ValueError("--full is for sets of pictures with classes, and would have no effect with --task segment")
 
 
 def check_places(save: Path | None, out: Path | None) -> None:

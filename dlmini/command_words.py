@@ -1,13 +1,14 @@
 """Words of the command line become the objects of a recipe, here and nowhere else.
 
     local:16    gossip:ring,what=weights    threshold:keep=0.05    deflate:int8    allreduce:ring    server:2
-    choco:topk(0.01),gamma=0.3    allreduce:hierarchical(4)    deflate:qsgd(bits=4)
+    choco:topk(0.01),gamma=0.3    allreduce:hierarchical(4)    allreduce:back=topk(0.05)    deflate:qsgd(bits=4)
 A word is a name, and after a colon what one would write between the brackets. A value may be a word itself.
 """
 
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 
 from dlmini.comm import network, schedules
@@ -21,6 +22,7 @@ SCHEDULES = {
     name: getattr(schedules, name) for name in ("native", "ring", "tree", "doubling", "halving_doubling", "naive")
 } | {"hierarchical": schedules.Hierarchical}
 NETWORKS = network.PRESETS
+INNER = dict.fromkeys(("inner", "compressor", "back"), "compression") | {"how": "schedule"}  # pieces in pieces
 PLACES = ("simulated", "processes", "mpi", "mpi:HOSTFILE", "classroom:PORT")
 
 
@@ -44,9 +46,25 @@ def read(kind: str, text: str, table: dict, inner: dict | None = None):
         else:
             given.append(plain(kind, word, inner))
     try:
+        bound = signature(make).bind(*given, **named).arguments
+    except TypeError:
+        raise ValueError(f"{kind} {text!r}: {how_written(name, make)}") from None
+    for key in INNER.keys() & bound.keys():
+        if isinstance(bound[key], str) and inner:
+            choose(INNER[key], bound[key], inner)
+    try:
         return make(*given, **named)
     except TypeError as error:
-        raise ValueError(f"{kind} {text!r}: {error}; it is written {name}:value or {name}:key=value") from error
+        raise ValueError(f"{kind} {text!r}: {error}") from error
+
+
+def how_written(name: str, make) -> str:
+    """What may follow a name, as a sentence."""
+    known = [p.name for p in signature(make).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    if not known:
+        return f"nothing follows {name}; write it without a colon"
+    example = f"{name}:{known[0]}=..."
+    return f"after {name}: come {', '.join(known)}, in this order or by name, such as {example}"
 
 
 def plain(kind: str, text: str, inner: dict | None):
@@ -70,12 +88,17 @@ def read_sync(text: str):
 
 def read_topology(text: str):
     briefly = dict.fromkeys(("choco", "server", "star"), COMPRESS)
-    inside = {**dict.fromkeys(("allreduce", "low_rank", "zero"), SCHEDULES), **briefly}
+    inside = {**dict.fromkeys(("low_rank", "zero"), SCHEDULES), "allreduce": SCHEDULES | COMPRESS, **briefly}
     return read("topology", text, TOPOLOGY, inside.get(text.partition(":")[0].replace("-", "_")))
 
 
 def read_compression(text: str):
     return read("compression", text, COMPRESS, COMPRESS)
+
+
+def told_place(text: str, network_name: str | None) -> str:
+    """Where a run is, for people."""
+    return text + (f", network {network_name}" if network_name else "")
 
 
 def read_place(text: str, ranks: int, network_name: str | None):

@@ -7,16 +7,16 @@ components dropped); and Local-SGD(32) with all-reduce. Every configuration take
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from io import StringIO
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
 from dlmini.compression import None_, Threshold
+from dlmini.crew import worked_off
 from dlmini.files import write_text
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
@@ -26,6 +26,7 @@ from dlmini.topology import AllReduce, Gossip
 
 KEPT = 0.05
 LONGEST = 32  # steps between two exchanges of configuration 10
+LOOK = 0.2  # seconds between two questions how far a run is
 
 
 def ten(steps: int, optimizer, looks: int = 8, seed: int = 0) -> dict[int, Recipe]:
@@ -106,53 +107,77 @@ def row_of(number: int, outcome: Outcome, per_epoch: float = 1.0) -> Row:
 
 
 def compare(
-    task, recipes: dict[int, Recipe], on, ended: Callable[[Row], None] = lambda row: None, per_epoch=1.0, crew: int = 1
+    task,
+    recipes: dict[int, Recipe],
+    on,
+    ended: Callable[[Row], None] = lambda row: None,
+    per_epoch=1.0,
+    crew: int = 1,
+    reached: Callable[[int, float], None] = lambda number, share: None,
 ) -> list[Row]:
-    """Run each recipe to its end; `ended` hears of each as it is done.
+    """Run each recipe to its end; `ended` hears of each as it is done, `reached` which share of one is.
 
-    crew: how many to run at a time, each in a process of its own; above 1 only where time is virtual.
+    crew: how many to run at a time, each in a process of its own; above 1 only where time is virtual. Who stops it
+    (Ctrl-C) has been told all rows that were done.
     """
-    jobs = [(task, number, recipe, on, per_epoch) for number, recipe in recipes.items()]
-    rows = []
-    for row in spread(jobs, crew):
-        rows.append(row)
-        ended(row)
-    return rows
-
-
-def tried(job: tuple) -> Row:
-    task, number, recipe, on, per_epoch = job
-    return row_of(number, train(task, recipe, on).result(), per_epoch)
-
-
-def spread(jobs: list[tuple], crew: int) -> Iterator[Row]:
-    """Rows in the order of the jobs."""
+    numbers, common = list(recipes), (task, recipes, on, per_epoch)
     if crew == 1:
-        yield from map(tried, jobs)
-        return
-    with ProcessPoolExecutor(crew, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(tried, jobs)
+        done = ((i, tried(common, number, partial(reached, number))) for i, number in enumerate(numbers))
+    else:
+        done = worked_off(tried, common, numbers, crew, lambda i, share: reached(numbers[i], share))
+    rows = {}
+    for i, row in done:
+        rows[numbers[i]] = row
+        ended(row)
+    return [rows[number] for number in numbers]
 
 
-def averaged(tables: list[list[Row]]) -> list[tuple[Row, float]]:
-    """Means over repeated tables, with the spread (standard deviation) of the accuracy."""
-    out = []
-    for same in zip(*tables, strict=True):
-        numbers = {k: mean(getattr(r, k) for r in same) for k, v in asdict(same[0]).items() if isinstance(v, float)}
-        looks = zip(*(r.curve for r in same), strict=True)
-        curve = tuple(Point(*map(mean, zip(*points, strict=True))) for points in looks)
-        spread = stdev(r.accuracy for r in same) if len(same) > 1 else 0.0
-        out.append((replace(same[0], **numbers, curve=curve), spread))
-    return out
+def tried(common: tuple, number: int, tell: Callable[[float], None]) -> Row:
+    """One configuration, to its end; tells how far it is."""
+    task, recipes, on, per_epoch = common
+    run = train(task, recipes[number], on)
+    while True:
+        try:
+            return row_of(number, run.result(LOOK), per_epoch)
+        except TimeoutError:
+            if run.over:
+                raise
+            tell((run.latest + 1) / recipes[number].rounds)
+
+
+def averaged(rows: Iterable[Row]) -> list[tuple[Row, float]]:
+    """For each configuration the means over its rows, with the spread (standard deviation) of the accuracy."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.number, []).append(row)
+    return [mean_row(found[number]) for number in sorted(found)]
+
+
+def mean_row(same: list[Row]) -> tuple[Row, float]:
+    numbers = {k: mean(getattr(r, k) for r in same) for k, v in asdict(same[0]).items() if isinstance(v, float)}
+    looks = zip(*(r.curve for r in same), strict=True)
+    curve = tuple(Point(*map(mean, zip(*points, strict=True))) for points in looks)
+    spread = stdev(r.accuracy for r in same) if len(same) > 1 else 0.0
+    return replace(same[0], **numbers, curve=curve), spread
 
 
 def write_csv(rows: Iterable[Row], file: Path) -> None:
     """The numbers of each row; and beside `file`, as curves.csv, the looks of each."""
+    for text, where in zip(as_csv(rows), (file, file.with_name("curves.csv")), strict=True):
+        write_text(where, text)
+
+
+def as_csv(rows: Iterable[Row]) -> list[str]:
+    """Two texts: the numbers of each row, and the looks of each."""
+    rows = list(rows)
     plain = [{k: v for k, v in asdict(row).items() if k != "curve"} for row in rows]
     looks = [{"number": row.number, **point._asdict()} for row in rows for point in row.curve]
-    for table, where in ((plain, file), (looks, file.with_name("curves.csv"))):
-        text = StringIO(newline="")
-        writer = csv.DictWriter(text, fieldnames=list(table[0]) if table else [])
-        writer.writeheader()
-        writer.writerows(table)
-        write_text(where, text.getvalue())
+    return [table_text(plain), table_text(looks)]
+
+
+def table_text(table: list[dict]) -> str:
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=list(table[0]) if table else [])
+    writer.writeheader()
+    writer.writerows(table)
+    return text.getvalue()

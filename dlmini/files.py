@@ -16,6 +16,7 @@ import secrets
 import shutil
 import stat
 import struct
+import tempfile
 import time
 import zlib
 from collections.abc import Callable
@@ -81,6 +82,25 @@ def demand_new(folder) -> None:
     """Results are never mixed with, or put in the place of, earlier ones: better said before a run than after it."""
     if os.path.lexists(folder):
         raise FileExistsError(f"{folder} is there already; results go to a new folder: name another, or move it away")
+    above = next(place for place in Path(os.path.abspath(folder)).parents if os.path.lexists(place))
+    if not os.path.isdir(above) or not os.access(above, os.W_OK | os.X_OK):
+        raise NotADirectoryError(f"{folder} cannot be made: {above} is no folder that may be written to")
+
+
+def kept(place, write_to: Callable[[Path], object]) -> tuple[Path, str]:
+    """write_to(place), and the place. Where that fails, what was computed is not lost: it goes to the home folder, or
+    where temporary files do; then also why."""
+    place = Path(place)
+    try:
+        write_to(place)
+        return place, ""
+    except OSError as error:
+        for folder in (Path.home(), Path(tempfile.gettempdir())):
+            other = folder / f"{place.stem}.{secrets.token_hex(2)}{place.suffix}"
+            with suppress(OSError):
+                write_to(other)
+                return other, str(error)
+        raise
 
 
 def demand_place(file) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from itertools import accumulate, pairwise
+from math import isnan
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dlmini.files import demand_new
+from dlmini.files import kept
 
-console = Console()
+console = Console(emoji=False)  # classroom:x: is no cross
 SHOWN = 16  # ranks whose time is shown
 COLUMNS = "configuration", "accuracy", "seconds", "compute", "comm.", "waiting", "comm.", "+ waiting", "total", "MB"
 
@@ -23,11 +26,12 @@ def alone(model, sets, optimizer, epochs, batch, seed):
     """One process; returns the weights."""
     from dlmini.alone import Epoch, train_alone
 
-    start = time.perf_counter()
-    with display() as progress:
+    start, last = time.perf_counter(), None
+    with display() as progress, suppress(KeyboardInterrupt):  # what was learned until then is the result
         bar = progress.add_task("compiling", total=None)
         for news in train_alone(model, *sets, optimizer, epochs=epochs, batch=batch, seed=seed):
             if isinstance(news, Epoch):
+                last = news
                 say(
                     f"epoch {news.epoch + 1}: loss {news.loss:.3f} · test accuracy {news.accuracy:.1%} · "
                     f"{news.speed:,.0f} images/s"
@@ -36,33 +40,36 @@ def alone(model, sets, optimizer, epochs, batch, seed):
                 text = f"epoch {news.epoch + 1}/{epochs}  loss {news.loss:.3f}  {news.speed:,.0f} images/s"
                 progress.update(bar, description=text, completed=news.step, total=news.steps)
     spent = time.perf_counter() - start
-    say(f"[bold]{news.accuracy:.1%}[/bold] of {len(sets[1]):,} test images right after {spent:.1f} s")
-    return news.weights
+    if last is None:
+        raise KeyboardInterrupt
+    early = "" if last.epoch + 1 == epochs else f" (stopped by hand after {last.epoch + 1} of {epochs} epochs)"
+    say(f"[bold]{last.accuracy:.1%}[/bold] of {len(sets[1]):,} test images right after {spent:.1f} s{early}")
+    return last.weights
 
 
 def together(task, optimizer, epochs, seed, pieces, place, out, **ends):
-    """Workers on a transport; returns the weights of worker 0. ends: `until` and `patience`, as `train` has them."""
+    """Workers on a transport; returns the weights of worker 0. ends: `until` and `patience`, as `train` has them.
+
+    Ctrl-C ends it with what was learned until then.
+    """
     from dlmini.recipe import Recipe
     from dlmini.run import train as start_run
 
-    if out:
-        demand_new(out)
     sync, topology, compression = pieces
     workers = place.size - topology.servers
     per_epoch = max(1, len(task.train) // workers // task.batch // sync.period(10**9))
     rounds = max(1, epochs * per_epoch)
     recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, evaluate_every=per_epoch, seed=seed)
-    say(f"{workers} workers · {sync!r} · {topology!r} · {compression!r} · {place!r}")
-    run = start_run(task, recipe, place, **ends)
-    watch(run, Board(rounds))
-    report(run.result(), out)
+    run, board = start_run(task, recipe, place, **ends), Board(rounds)
+    watch(run, board)
+    report(run.result(), board, out)
     return run.result().weights
 
 
 def watch(run, board: Board) -> None:
     """Show the board while the run lasts; where there is no terminal, only a line for each look."""
     live = Live(board, console=console, transient=True, refresh_per_second=8) if console.is_terminal else nullcontext()
-    with live:
+    with live, suppress(KeyboardInterrupt):  # it stops the run; what it has learned until then is its result
         for event in run:
             board.hear(event)
             if hasattr(event, "accuracy"):
@@ -70,51 +77,91 @@ def watch(run, board: Board) -> None:
 
 
 class Board:
-    """A joint run, seen while it lasts: loss, accuracy, bytes, and where the time of each rank goes."""
+    """A joint run, seen while it lasts: loss, accuracy, bytes, and where the time of each rank goes.
+
+    Of a rank's seconds between its first and its last round, those that are neither booked as work nor as messages are
+    `other`: fetching batches, adding up what came, stepping, showing weights.
+    """
 
     def __init__(self, rounds: int):
         self.rounds, self.t, self.loss, self.accuracy = rounds, 0, float("nan"), float("nan")
-        self.phases, self.sent = {}, {}
+        self.phases, self.sent, self.ready, self.ends = {}, {}, {}, {}
 
     def hear(self, event) -> None:
         if hasattr(event, "accuracy"):
             self.accuracy = event.accuracy
         elif getattr(event, "phases", None) is not None:
             self.phases[event.rank], self.sent[event.rank] = event.phases, event.sent
+            self.ready.setdefault(event.rank, event.at - booked(event.phases))
+            self.ends[event.rank] = event.at
             if event.rank == 0:
                 self.t, self.loss = event.t + 1, event.loss
+
+    def lines(self) -> list[str]:
+        """A bar for each rank: what it does with its time."""
+        ranks = sorted(self.phases)
+        spent = [self.ends[rank] - self.ready[rank] for rank in ranks]
+        return phase_lines([self.phases[rank] for rank in ranks], spent)
 
     def __rich__(self) -> Group:
         facts = f"round {self.t}/{self.rounds}  loss {self.loss:.3f}  test accuracy {self.accuracy:.1%}"
         head = f"{facts}  {sum(self.sent.values()) / 1e6:,.1f} MB sent"
-        shares = phase_lines([self.phases[rank] for rank in sorted(self.phases)])
-        return Group(head, ProgressBar(self.rounds, self.t, width=60), *map(Text.from_markup, shares))
+        return Group(head, ProgressBar(self.rounds, self.t, width=60), *map(Text.from_markup, self.lines()))
 
 
-def phase_lines(ranks: list) -> list[str]:
-    """A bar for each rank: what it does with its time."""
-    lines = ["[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting"]
-    for rank, phases in enumerate(ranks[:SHOWN]):
+def booked(phases) -> float:
+    """Seconds of a rank that have a name."""
+    return phases.compute + phases.communication + phases.waiting
+
+
+def phase_lines(ranks: list, spent: list[float]) -> list[str]:
+    """A bar for each rank, whose parts add up to what it spent."""
+    lines = ["[blue]█[/] compute  [red]█[/] communication  [yellow]█[/] waiting  [white]█[/] other (batches, steps)"]
+    for rank, (phases, seconds) in enumerate(zip(ranks[:SHOWN], spent, strict=False)):
         parts = {"blue": phases.compute, "red": phases.communication, "yellow": phases.waiting}
-        widths = {colour: round(40 * part / (sum(parts.values()) or 1)) for colour, part in parts.items()}
-        bar = "".join(f"[{colour}]{'█' * width}[/]" for colour, width in widths.items())
-        lines.append(f"rank {rank:3}  {bar}  " + " + ".join(f"{part:.2f}" for part in parts.values()) + " s")
+        parts["white"] = max(0.0, seconds - booked(phases))
+        ends = [round(40 * part / (sum(parts.values()) or 1)) for part in accumulate(parts.values(), initial=0.0)]
+        widths = zip(parts, (b - a for a, b in pairwise(ends)), strict=True)
+        bar = "".join(f"[{colour}]{'█' * width}[/]" for colour, width in widths)
+        told = " + ".join(f"{part:.2f}" for part in parts.values())
+        lines.append(f"rank {rank:3}  {bar}  {told} = {sum(parts.values()):.2f} s")
     return [*lines, f"... and {len(ranks) - SHOWN} ranks more"] if len(ranks) > SHOWN else lines
 
 
-def report(outcome, out) -> None:
-    """Where the time went, rank by rank, and what was sent."""
-    for text in phase_lines(outcome.phases) if outcome.phases else ():
+def report(outcome, board: Board, out) -> None:
+    """Where the time went, rank by rank and in all, and what was sent."""
+    for text in board.lines():
         say(text)
-    if outcome.stopped:  # ranks were ended at work: what they had sent by then nobody has counted
-        say(f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.measured[-1].at:.2f} s. Ended: {outcome.stopped}")
-    else:
-        say(
-            f"[bold]{outcome.accuracy:.1%}[/bold] after {outcome.seconds:.2f} s · {outcome.messages:,} messages · "
-            f"{outcome.nbytes / 1e6:,.1f} MB"
-        )
+    if outcome.stopped:
+        say(f"ended early: {escape(outcome.stopped)}")
+    say(f"[bold]{outcome.accuracy:.1%}[/bold] after {time_told(outcome.seconds, board)} · {sent_told(outcome, board)}")
     if out:
-        say(f"events and summary written to {outcome.save(out)}")
+        write_results(out, outcome.save, "events and summary")
+
+
+def time_told(seconds: float, board: Board) -> str:
+    """The whole time, in parts that have a name: until ranks were ready, between first and last round, the end."""
+    ready, end = min(board.ready.values(), default=0.0), max(board.ends.values(), default=0.0)
+    if isnan(seconds):  # a run that was stopped does not know
+        return f"{end - ready:.2f} s of training"
+    around = seconds - (end - ready)
+    if around < 0.005:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.2f} s = {end - ready:.2f} s of training + {around:.2f} s to start and end the ranks"
+
+
+def sent_told(outcome, board: Board) -> str:
+    if outcome.messages:
+        return f"{outcome.messages:,} messages · {outcome.nbytes / 1e6:,.1f} MB"
+    return f"{sum(board.sent.values()) / 1e6:,.1f} MB"
+
+
+def write_results(place, write_to, what: str) -> None:
+    """Write what was computed, if need be elsewhere; and say where it is."""
+    where, why = kept(place, write_to)
+    if why:
+        say(f"[red]{escape(why)}[/red]")
+    say(f"{what} written to {escape(str(where))}")
 
 
 def by_class(scores) -> None:

@@ -51,7 +51,7 @@ def test_a_word_becomes_its_object(read, text, meant):
         (read_compression, "zip", "choose one of none, half"),
         (read_compression, "topk:0", "above 0 and at most 1"),
         (read_sync, "local:0", "at least 1"),
-        (read_sync, "local:period=3", "local:value or local:key=value"),
+        (read_sync, "local:period=3", "after local: come steps, variant, post"),
     ],
 )
 def test_a_wrong_word_gets_a_sentence(read, text, advice):

@@ -43,7 +43,7 @@ def test_fewer_rounds_and_fewer_bytes_communicate_less(rows):
 
 
 def test_repeated_tables_are_averaged_with_their_spread(rows):
-    assert averaged([rows, rows]) == [(row, 0.0) for row in rows]
+    assert averaged([*rows, *rows]) == [(row, 0.0) for row in rows]
 
 
 def test_a_table_is_kept_as_csv(rows, tmp_path):

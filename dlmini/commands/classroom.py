@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
 
-from dlmini.terminal import console, say
+from dlmini.terminal import console, say, write_results
 
 SIMULATED = "of the simulated world: times, ways, mistakes, batches, computers, packets; several with commas; or all"
 
@@ -45,8 +46,7 @@ def classroom(
     found = study(form, worlds, crew or os.cpu_count() or 1, say, keep, parts)
     display(report.text(found))
     if out is not None:
-        report.write(found, out)
-        say(f"tables and figures written to {out}")
+        write_results(out, partial(report.write, found), "tables and figures")
     say(f"done in {time.perf_counter() - began:.0f} s")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
 
-from dlmini.terminal import console, say
+from dlmini.terminal import console, say, write_results
 
 
 def distbelief(
@@ -40,6 +41,5 @@ def distbelief(
     found = study(LONG if long else SHORT, worlds, crew or os.cpu_count() or 1, say)
     console.print(Markdown(report.text(found)))
     if out is not None:
-        report.write(found, out)
-        say(f"tables and figures written to {out}")
+        write_results(out, partial(report.write, found), "tables and figures")
     say(f"done in {time.perf_counter() - began:.0f} s")

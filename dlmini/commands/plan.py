@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from dlmini.terminal import console, say
+from dlmini.terminal import console, say, write_results
 
 
 def plan(
@@ -57,6 +57,5 @@ def plan(
     if not found.fits:
         say("It does not fit: --search ranks layouts that do; --tensor, --pipe, --zero and --recompute make room.")
     if out is not None:
-        report.write(found, out, tokens, rows)
-        say(f"tables and figures written to {out}")
+        write_results(out, lambda folder: report.write(found, folder, tokens, rows), "tables and figures")
     say(f"planned in {time.perf_counter() - began:.1f} s")

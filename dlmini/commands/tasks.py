@@ -7,6 +7,7 @@ from pathlib import Path
 KINDS = ("classify", "segment")
 USUAL = {"classify": ("lenet", "fashion-mnist", 50), "segment": ("unet", "aerial", 4)}  # model, data, batch
 SETS = "fashion-mnist, mnist, cifar10, cifar100; for segment aerial, or a folder with images and masks"
+TILE = 128  # pixels on a side
 TRAIN, TEST = 127, 30  # tiles, as in the classroom of the course's first source
 
 

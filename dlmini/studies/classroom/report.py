@@ -202,9 +202,9 @@ def figures(found: Found) -> dict:
     return drawn
 
 
-def write(found: Found, folder: Path) -> None:
-    """Into a new folder."""
-    folder.mkdir(parents=True)
-    files.write_text(folder / "classroom.md", text(found))
-    for name, figure in figures(found).items():
-        files.write(folder / f"{name}.png", partial(figure.savefig, format="png"))
+def write(found: Found, folder: Path) -> Path:
+    """Into a new folder: all of it, or nothing."""
+    said = text(found).encode()
+    contents = {"classroom.md": lambda stream: stream.write(said)}
+    contents |= {f"{name}.png": partial(figure.savefig, format="png") for name, figure in figures(found).items()}
+    return files.write_folder(folder, contents)

@@ -204,11 +204,11 @@ def text(found: Found) -> str:
     return "\n\n".join(parts)
 
 
-def write(found: Found, folder: Path) -> None:
-    """Into a new folder."""
+def write(found: Found, folder: Path) -> Path:
+    """Into a new folder: all of it, or nothing."""
     from dlmini.studies.distbelief.pictures import figures
 
-    folder.mkdir(parents=True)
-    files.write_text(folder / "distbelief.md", text(found))
-    for name, figure in figures(found).items():
-        files.write(folder / f"{name}.png", partial(figure.savefig, format="png"))
+    said = text(found).encode()
+    contents = {"distbelief.md": lambda stream: stream.write(said)}
+    contents |= {f"{name}.png": partial(figure.savefig, format="png") for name, figure in figures(found).items()}
+    return files.write_folder(folder, contents)

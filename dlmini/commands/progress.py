@@ -1,0 +1,37 @@
+"""How far a command with several runs is, and how long it will take."""
+
+from __future__ import annotations
+
+import time
+from math import isnan
+
+
+class Progressing:
+    """How far several runs are, as one line, and about how long the rest will take."""
+
+    def __init__(self, jobs: int):
+        self.jobs, self.done, self.shares, self.began = jobs, 0, {}, time.perf_counter()
+
+    def reached(self, number: int, share: float) -> None:
+        self.shares[number] = share
+
+    def ended(self, number: int) -> None:
+        self.shares.pop(number, None)
+        self.done += 1
+
+    def left(self) -> float:
+        """Seconds to go, if all runs take alike; not a number before the first news."""
+        share = (self.done + sum(self.shares.values())) / self.jobs
+        return (time.perf_counter() - self.began) * (1 / share - 1) if share else float("nan")
+
+    def __str__(self) -> str:
+        at_work = "".join(f" · {number}: {share:.0%}" for number, share in sorted(self.shares.items()))
+        return f"{self.done} of {self.jobs} done{at_work} · {self.to_go()}"
+
+    def to_go(self) -> str:
+        left = self.left()
+        return "how long is not known yet" if isnan(left) else f"about {clock(left)} to go"
+
+
+def clock(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

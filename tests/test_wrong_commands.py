@@ -1,0 +1,254 @@
+"""Wrong command lines get a sentence before anything is computed; full disks and taken places cost nothing."""
+
+import errno
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dlmini import cli, files
+from dlmini.commands.progress import Progressing, clock
+from dlmini.configurations import Point, Row
+from dlmini.crew import worked_off
+from dlmini.terminal import write_results
+
+PYTHON = re.compile(
+    r"Traceback|__\w+__|not supported between|None_\(|Switch\(|<class|object at 0x|NoneType|positional arg"
+)
+TOGETHER = ("train", "--workers", "2", "--model", "softmax_regression", "--on", "simulated", "--epochs", "1")
+WRONG = [
+    (
+        ("train", "--sync", "ssp:3"),
+        "one worker talks to nobody, so --sync, --topology, --compress would have no effect",
+    ),
+    (("train", "--on", "simulated"), "one worker talks to nobody, so --on would have no effect"),
+    (("train", "--network", "gigabit", "--out", "new"), "so --network, --out would have no effect"),
+    (("train", "--tile", "64"), "--tile 64 is the size of tiles to segment, and would have no effect"),
+    (("train", "--task", "segment", "--full"), "--full is for sets of pictures with classes"),
+    (("train", "--workers", "2", "--sync", "local:1,textbook,0,4"), "after local: come steps, variant"),
+    (("train", "--workers", "2", "--sync", "local:x"), "it must be a whole number"),
+    (("train", "--workers", "2", "--sync", "bsp:3"), "nothing follows bsp; write it without a colon"),
+    (("train", "--workers", "2", "--topology", "server:two"), "it must be a whole number"),
+    (("train", "--workers", "2", "--topology", "gossip:what=nothing"), "it must be 'updates' or 'weights'"),
+    (
+        ("train", "--workers", "2", "--topology", "allreduce:pigeon"),
+        "no schedule called 'pigeon'; choose one of",
+    ),
+    (("train", "--workers", "2", "--topology", "choco"), "after choco: come compressor, graph, gamma"),
+    (("train", "--workers", "2", "--compress", "topk:much"), "it must be a finite number"),
+    (
+        ("train", "--workers", "2", "--compress", "deflate:int9"),
+        "no compression called 'int9'; choose one of",
+    ),
+    (("train", "--workers", "2", "--on", "mpi", "--network", "wifi"), "leave it out"),
+    (("train", "--workers", "2", "--on", "classroom:here"), "say at which port PCs join"),
+    (("train", "--workers", "2", "--sync", "ssp:3", "--on", "simulated"), "use ParameterServer"),
+    (("compare", "--workers", "some"), "give a number, or several such as 16,60"),
+    (("compare", "--only", "0"), "give numbers from 1 to 10"),
+    (("compare", "--on", "processes", "--flops", "1e9"), "--flops and --jitter are of simulated machines"),
+    (("compare", "--rate", "nan", "--epochs", "1"), "rate is nan"),
+    (("plan", "nothing"), "bloom-176b"),
+    (("plan", "bloom-176b", "--devices", "7", "--tensor", "2"), "it must be a multiple of tensor x pipe = 2"),
+    (("plan", "bloom-176b", "--recompute", "maybe"), "recompute"),
+    (("classroom", "--world", "moon"), "choose some of reckoned, simulated, real, or all"),
+    (("distbelief", "--world", "moon"), "choose some of reckoned, simulated, processes, or all"),
+    (("warm-up", "everything"), "choose one of networks"),
+    (("data", "get", "nothing"), "fashion-mnist"),
+    (("check", "99"), "99"),
+    (("grade", "04", "nowhere"), "nowhere"),
+    (("doctor", "--hosts", "nowhere"), "nowhere: No such file or directory; check the path"),
+    (("lab", "--no-token"), "without its token"),
+]
+
+
+def said(words, monkeypatch, capsys) -> tuple[int, str]:
+    """What a command prints, in one line, and its exit code; run in this process."""
+    monkeypatch.setattr(sys, "argv", ["dlmini", *words])
+    monkeypatch.setenv("COLUMNS", "300")
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    found = capsys.readouterr()
+    return end.value.code, " ".join((found.out + found.err).split())
+
+
+@pytest.mark.parametrize(("words", "advice"), WRONG, ids=lambda it: " ".join(it) if isinstance(it, tuple) else "")
+def test_a_wrong_command_line_gets_a_sentence_without_python_in_it(words, advice, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, text = said(words, monkeypatch, capsys)
+    assert code in (1, 2)
+    assert advice in text
+    assert not PYTHON.search(text), text
+    assert len(text) < 600
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_printed_of_a_run_is_plain_words(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["dlmini", *TOGETHER, "--network", "gigabit", "--data", "mnist"])
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    text = capsys.readouterr().out
+    assert end.value.code == 0
+    assert (
+        "2 workers · when: bsp · with whom: allreduce · how briefly: none · where: simulated, network gigabit" in text
+    )
+    assert not PYTHON.search(text)
+    [*bars] = re.findall(r"([\d.]+) \+ ([\d.]+) \+ ([\d.]+) \+ ([\d.]+) = ([\d.]+) s", text)
+    assert len(bars) == 2
+    for *parts, whole in bars:
+        assert sum(map(float, parts)) == pytest.approx(float(whole), abs=0.021)
+    assert float(re.search(r"after ([\d.]+) s ·", text)[1]) == pytest.approx(max(float(b[-1]) for b in bars), abs=0.011)
+
+
+# ---- places that are taken, or full: said before the work where that can be known, and nothing lost afterwards ----
+
+TAKEN = [
+    (*TOGETHER, "--out"),
+    ("compare", "--only", "1", "--epochs", "1", "--out"),
+    ("plan", "bloom-560m", "--out"),
+    ("distbelief", "--world", "reckoned", "--out"),
+    ("classroom", "--out"),
+]
+
+
+@pytest.mark.parametrize("words", TAKEN, ids=lambda words: words[0])
+@pytest.mark.parametrize("place", ["folder", "file", "file/new", "gone/../file/new"])
+def test_a_place_that_is_taken_is_refused_before_the_work(words, place, monkeypatch, capsys, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "dear.txt").write_text("dear")
+    (tmp_path / "file").write_text("dear")
+    monkeypatch.setattr("dlmini.run.train", None)  # whoever computes anything fails otherwise
+    monkeypatch.chdir(tmp_path)
+    code, text = said((*words, place), monkeypatch, capsys)
+    assert code == 1
+    assert "is there already; results go to a new folder" in text or "is no folder that may be written to" in text
+    assert (tmp_path / "folder" / "dear.txt").read_text() == (tmp_path / "file").read_text() == "dear"
+
+
+@pytest.mark.parametrize("place", ["missing/w.npz", ".", "file/w.npz"])
+def test_weights_that_could_not_be_saved_are_not_trained(place, monkeypatch, capsys, tmp_path):
+    (tmp_path / "file").write_text("dear")
+    monkeypatch.setattr("dlmini.terminal.alone", None)
+    monkeypatch.chdir(tmp_path)
+    code, text = said(("train", "--save", place), monkeypatch, capsys)
+    assert code == 1
+    assert "could not be written" in text
+
+
+def full(place: Path):
+    """A disk that has become full while something was computed."""
+    if place.parent.name == "full":
+        raise OSError(errno.ENOSPC, f"{place} could not be written: {os.strerror(errno.ENOSPC)}")
+    np.save(place.with_suffix(".npy"), np.arange(3))
+
+
+def test_what_was_computed_goes_elsewhere_when_its_disk_is_full(monkeypatch, capsys, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: home)
+    place, why = files.kept(tmp_path / "full" / "w.npy", full)
+    assert place.parent == home
+    assert np.load(place).tolist() == [0, 1, 2]
+    assert "No space left" in why
+    write_results(tmp_path / "full" / "w.npy", full, "weights")
+    assert "No space left" in (text := " ".join(capsys.readouterr().out.split()))
+    assert "weights written to" in text
+
+
+def test_where_nothing_can_be_written_the_first_error_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "full")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "full"))
+    with pytest.raises(OSError, match="No space left"):
+        files.kept(tmp_path / "full" / "w.npy", full)
+
+
+def test_a_folder_on_a_full_disk_is_kept_whole_elsewhere(monkeypatch, tmp_path):
+    """By a limit of the system itself for the one place, as far as a test may go: its rename fails."""
+    home, rename = tmp_path / "home", os.rename
+    home.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: home)
+
+    def refuse(old, new):
+        if Path(new).parent.name == "full":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    contents = {"a.txt": lambda stream: stream.write(b"a"), "b.txt": lambda stream: stream.write(b"b")}
+    place, _ = files.kept(tmp_path / "full" / "out", lambda folder: files.write_folder(folder, contents))
+    assert sorted(file.name for file in place.iterdir()) == ["a.txt", "b.txt"]
+    assert not list((tmp_path / "full").iterdir())
+
+
+# ---- comparing: how far it is, and an end that keeps what is done ----
+
+
+def test_progress_says_how_far_each_is_and_how_long_it_takes(monkeypatch):
+    now = iter([100.0, 103.0, 103.0])
+    monkeypatch.setattr("dlmini.commands.progress.time.perf_counter", lambda: next(now))
+    at = Progressing(10)
+    assert at.to_go() == "how long is not known yet"
+    at.ended(1)
+    at.reached(2, 0.5)
+    assert str(at) == "1 of 10 done · 2: 50% · about 17 s to go"
+    assert clock(600) == "10 min"
+
+
+def row(number: int) -> Row:
+    curve = (Point(1.0, 2.0, 0.5, 0.75),)
+    return Row(number, 1, "AllReduce", "None_()", 0.75, 2.0, 1.0, 0.5, 0.5, 3.0, 4, curve)
+
+
+def test_ctrl_c_ends_a_comparison_with_what_is_done(monkeypatch, capsys, tmp_path):
+    def interrupted(task, recipes, place, ended, per_epoch, crew, reached):
+        reached(1, 0.5)
+        ended(row(1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dlmini.configurations.compare", interrupted)
+    words = ("compare", "--only", "1,9", "--model", "softmax_regression", "--data", "mnist", "--repeat", "2")
+    code, text = said((*words, "--out", str(tmp_path / "out")), monkeypatch, capsys)
+    assert code == 130
+    assert "1 Local-SGD(1), AllReduce: 75.0% (1 of 4, about" in text
+    assert "stopped by hand: 1 of 4 runs are done, and kept" in text
+    assert "stopped by hand after 1 of 4 runs" in (tmp_path / "out" / "table.md").read_text("utf-8")
+    assert (tmp_path / "out" / "table.csv").read_text("utf-8").count("\n") == 2
+
+
+def quick_or_endless(common, job, tell):
+    tell(0.5)
+    if job == "endless":
+        threading.Event().wait()
+    return common, job
+
+
+def test_who_leaves_jobs_ends_their_processes_and_has_what_was_done():
+    heard, before = [], set(multiprocessing.active_children())
+    jobs = worked_off(quick_or_endless, "all", ["endless", "quick"], 2, lambda *news: heard.append(news))
+    assert next(jobs) == (1, ("all", "quick"))
+    assert (1, 0.5) in heard
+    left = set(multiprocessing.active_children()) - before
+    assert len(left) == 2
+    jobs.close()
+    assert not any(process.is_alive() for process in left)
+
+
+def raises(common, job, tell):
+    raise ValueError(f"job {job} is wrong")
+
+
+def test_what_a_job_raises_is_raised_here_and_a_killed_one_is_named():
+    with pytest.raises(ValueError, match="job 7 is wrong"):
+        list(worked_off(raises, None, [7], 1))
+    with pytest.raises(RuntimeError, match=f"ended with exit code -{signal.SIGKILL}"):
+        list(worked_off(killed, None, [7], 1))
+
+
+def killed(common, job, tell):
+    os.kill(os.getpid(), signal.SIGKILL)
