@@ -7,8 +7,8 @@ import torch
 import torch.distributed as dist
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 
+from benchmarks.networks import NETWORKS
 from benchmarks.peers import RATE, torch_row
-from dlmini import ZOO
 
 WARM = 3  # steps before anybody is timed: shapes are exchanged in the first
 
@@ -16,7 +16,7 @@ WARM = 3  # steps before anybody is timed: shapes are exchanged in the first
 @cache
 def step(network: str, batch: int, micros: int, cut: int):
     """Forward, backward, SGD on this rank's stage. Batches cost nothing here."""
-    model, rank = ZOO[network](), dist.get_rank()
+    model, rank = NETWORKS[network](), dist.get_rank()
     edges = list(pairwise((0, cut, len(model.layers))))
     low, high = edges[rank]
     net = torch_row(model.layers[low:high], model.shapes[low])

@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks.crews import Crew, missing
+from benchmarks.networks import NETWORKS
 from benchmarks.peers import RATE
-from dlmini import SGD, ZOO, AllReduce, Classify, Dataset, Processes, Recipe, launch
+from dlmini import SGD, AllReduce, Classify, Dataset, Processes, Recipe, launch
 from dlmini.events import Round
 from dlmini.loop import program
 
@@ -37,7 +38,7 @@ class Apart(AllReduce):
 
 def task(network: str, batch: int) -> Classify:
     """Random images with random labels: speed is the same."""
-    model, draw = ZOO[network](), np.random.default_rng(0)
+    model, draw = NETWORKS[network](), np.random.default_rng(0)
     x, y = draw.integers(0, 256, (IMAGES, *model.input), np.uint8), draw.integers(0, 10, IMAGES)
     data = Dataset("random", x, y, tuple("0123456789"))
     return Classify(model, data, data, batch)

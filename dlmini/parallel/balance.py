@@ -83,7 +83,7 @@ def checked_cuts(cuts, model, stages: int) -> tuple[int, ...]:
             ValueError if isinstance(cuts, list | tuple) else TypeError,
             "cuts",
             cuts,
-            f"{stages - 1} numbers of layers, those that the {stages} stages but the first begin with",
+            f"a row of {stages - 1}, the layers that {stages} stages but the first begin with; or None, or 'measured'",
         )
     found = tuple(whole(cut, "a layer in cuts", 1, len(model.layers) - 1) for cut in cuts)
     if any(a >= b for a, b in pairwise(found)):

@@ -22,6 +22,7 @@ HATCH = (
     '<rect width="6" height="6" fill="#f4f4f4"/><line x1="0" y1="0" x2="0" y2="6" stroke="#bbb" stroke-width="2"/>'
     "</pattern></defs>"
 )
+PAPER = '<rect width="100%" height="100%" fill="#fff"/>'  # letters are black: on a dark page, too
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class BubbleDiagram:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {EDGE + WIDE + 10} {height}" '
             f'width="{EDGE + WIDE + 10}" font-family="sans-serif" font-size="12" role="img" aria-label="{said}">'
-            f"\n<title>{said}</title>{HATCH}\n" + "\n".join([*rows, *boxes, foot]) + "\n</svg>"
+            f"\n<title>{said}</title>{HATCH}\n{PAPER}\n" + "\n".join([*rows, *boxes, foot]) + "\n</svg>"
         )
 
     _repr_svg_ = svg

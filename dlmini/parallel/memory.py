@@ -7,8 +7,11 @@
     activations    all that passes keep for their way back, and the slopes on it: a pass for each micro-batch in flight
     data           the rows of the training set that this rank reads, as they are stored
 Weights, gradients and optimiser are counted to the byte. Activations are those of `Pass`, laid out here without memory
-behind it. Not counted: messages under way, the scratch space of kernels, what compressors and topologies with memories
-of their own (Choco, LowRank) keep, what a server stages.
+behind it. Not counted: the scratch space of kernels, what compressors and topologies with memories of their own (Choco,
+LowRank) keep, what a server stages; and messages under way, since when they are taken is a matter of time, not of the
+plan. At most there are, across a border between stages, as many micro-batches as the rank before it has in flight
+(`in_flight`: each of them is there, here, or on its way), and of owners (ZeRO 3) two buckets: one that comes, one that
+is being summed.
 With Psi weights on N ranks and K vectors remembered (Adam: 2) in float32, bytes beside activations are
     data parallel  4 (2 + K) Psi           ZeRO 1  4 (2 + K/N) Psi
     ZeRO 2         4 (1 + (1 + K)/N) Psi   ZeRO 3  4 (2 + K) Psi / N

@@ -25,6 +25,7 @@ from dlmini.parallel.slices import Assembly, own_memory
 from dlmini.parallel.tensor import Sharers
 from dlmini.parallel.unflushed import Unflushed
 
+TASKS = "a task with a model: Classify(model, train, test)"
 SCHEDULES = "a schedule: gpipe, one_f_one_b, interleaved(2), zero_bubble or pipedream"
 
 
@@ -35,7 +36,7 @@ class Split:
     schedule: who works on which micro-batch when. micro_batches: how many a batch is cut into; by default 4 per stage,
     and one where there are no stages or nothing is flushed. Their losses and gradients add up to the batch's own.
     cuts: the layers that stages 1, 2, ... begin with; None: such that the stage with the most FLOPs has as few as can
-    be; "measured": by time, on this machine, now. With chunks there are `pipe` x chunks stages.
+    be; "measured": by the time of a micro-batch, on this machine, now. With chunks there are `pipe` x chunks stages.
     share: how the `tensor` ranks of a stage share its layers: in "pairs" of columns and rows, or "every output" to
     everyone (tensor.py). how: by which schedule they add up.
     bucket: with Grid(shard=...), how many numbers are gathered at once, at least; None: one layer (sharding.py).
@@ -51,16 +52,16 @@ class Split:
     bucket: int | None = None
 
     def __post_init__(self):
-        piece(
-            self.task, "task", ("model", "batches", "fingerprint"), "a task with a model: Classify(model, train, test)"
-        )
+        if isinstance(self.task, Split):
+            raise ValueError("this task is split already; give the task itself, and one Grid for all, as Grid(2, 2, 2)")
+        piece(self.task, "task", ("model", "batches", "batch", "fingerprint"), TASKS)
         piece(self.grid, "grid", ("pipe", "data_group"), "a Grid(data=..., pipe=...)")
         piece(self.schedule, "schedule", ("plan", "chunks"), SCHEDULES)
         given, never = self.micro_batches, isinstance(self.schedule, PipeDream)
         if given is None:
             given = 1 if self.grid.pipe == 1 or never else usual(self.task.batch, self.grid.pipe, self.schedule.chunks)
         given = whole(given, "micro_batches", 1, self.task.batch, hint="a batch has no more rows")
-        settle(self, micro_batches=given, cuts=self._cut())
+        settle(self, micro_batches=given, cuts=self._cut(-(-self.task.batch // given)))
         if never and given != 1:
             raise ValueError(f"micro_batches is {given}; pipedream passes whole batches on: leave micro_batches out")
         word(self.share, "share", WAYS)
@@ -69,7 +70,7 @@ class Split:
         if self.model.threads > 1:
             raise ValueError(f"the model has threads={self.model.threads}; a stage works with one: use threads=1")
         self.schedule.plan(self.grid.pipe, given)  # says so if these numbers do not fit together
-        for rank in range(self.grid.replica):
+        for rank in range(self.grid.replica if self.grid.tensor > 1 else 0):
             self.parts(rank)  # the same of layers that cannot be shared
 
     def _check_shards(self) -> None:
@@ -79,6 +80,8 @@ class Split:
             if self.bucket is not None:
                 raise ValueError(f"bucket={self.bucket} is for numbers that are shared out: use Grid(shard=...)")
             return
+        if self.grid.shard > self.size:
+            raise ValueError(f"{self.grid.shard} owners, but {self.size} numbers to own: use at most {self.size}")
         if self.micro_batches > 1:
             raise ValueError(
                 f"micro_batches is {self.micro_batches}, and weights would be gathered for each of them; "
@@ -87,10 +90,12 @@ class Split:
         if self.how is not native and not hasattr(self.how, "reduce_scatter"):
             refuse(ValueError, "how", self.how, "a schedule with halves: ring, halving_doubling or Hierarchical(g)")
 
-    def _cut(self) -> tuple[int, ...]:
+    def _cut(self, images: int) -> tuple[int, ...]:
+        """images: of a micro-batch; layers with many weights gain more by large ones than others do."""
         stages, cuts = self.grid.pipe * self.schedule.chunks, self.cuts
         if isinstance(cuts, str) and cuts == "measured":
-            cuts = balanced(self.model, stages, measured(self.model, singly=stages > len(self.model.layers) // 2))
+            singly = stages > len(self.model.layers) // 2
+            cuts = balanced(self.model, stages, measured(self.model, images, singly=singly))
         return balanced(self.model, stages) if cuts is None else checked_cuts(cuts, self.model, stages)
 
     # ---- the task as a whole: what a run asks of it ----

@@ -14,6 +14,7 @@ from dlmini.show.units import BYTES, unit
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY)  # of micro-batches, in turns
 STRENGTH = {"forward": 0.95, "backward": 0.6, "weights": 0.3}
 THICK, FEW = 0.84, 80  # of a row; jobs of a rank beyond which boxes carry no names
+ABOVE = {"fontsize": "small", "loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}  # of a legend
 WHAT = "pipelines by name: {'gpipe': price(gpipe.plan(4, 8)), 'measured': outcome.events}"
 
 
@@ -106,7 +107,7 @@ def memory_over_time(runs: Mapping[str, object], kept=None, fixed=0):
             levels = [(fixed_of[rank] + kept_of[rank] * count) / scale for count in counts]
             ax.step([(at - start) / size for at in times], levels, where="post", label=f"rank {rank}", **stroke)
         ax.set(title=name, xlabel=f"time, {word}", ylabel=many, ylim=(0, None))
-        ax.legend(ncols=4, fontsize="small", loc="upper right")
+        ax.legend(ncols=8, **ABOVE)
     return figure
 
 

@@ -56,7 +56,10 @@ def test_costs_may_be_measured_or_given():
         balanced(model, 2, [1, 2])
 
 
-@pytest.mark.parametrize(("cuts", "match"), [(3, "2 numbers of layers"), ((3,), "2 numbers"), ((5, 3), "that grow")])
+@pytest.mark.parametrize(
+    ("cuts", "match"),
+    [(3, "a row of 2"), ("best", "or None, or .measured"), ((3,), "a row of 2"), ((5, 3), "that grow")],
+)
 def test_cuts_of_ones_own_must_leave_every_stage_a_layer(cuts, match):
     with pytest.raises((ValueError, TypeError), match=match):
         checked_cuts(cuts, lenet(), 3)

@@ -242,3 +242,7 @@ def test_what_has_no_meaning_is_refused_with_a_reason():
         Split(task, Grid(shard=2), how=tree)
     with pytest.raises(ValueError, match="needs 4 ranks, but there are 3"):
         train(Split(task, Grid(shard=4)), recipe_of(), Simulated(3))
+    with pytest.raises(ValueError, match=r"owners, but .* numbers to own: use at most"):  # at once, not after a minute
+        Split(task, Grid(shard=10**9))
+    with pytest.raises(ValueError, match="split already; give the task itself"):
+        Split(Split(task, Grid(shard=2)), Grid(pipe=2))

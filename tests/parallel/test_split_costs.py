@@ -23,6 +23,7 @@ from dlmini import (
     volunteer_net,
 )
 from dlmini.comm import Link, Switch
+from dlmini.loop import program
 from dlmini.nn.conv import conv_backward, conv_forward
 from dlmini.parallel import costs
 from dlmini.parallel.strips import StripConvolution, strip
@@ -70,8 +71,15 @@ def test_few_rows_ask_for_model_parallelism_and_many_for_data_parallelism():
 def test_communication_exceeds_computing_even_at_the_best_shape():
     """S3's claim: on Gigabit Ethernet, a machine of 20 GFLOP/s each, batch 256, 16 ranks."""
     model, wire = mlp((1024, 1024), (28, 28, 1)), costs.Wire(5e-5, 1.25e8)
-    found = costs.total(costs.grid_costs(model, 256, *costs.best_shape(model, 256, 16, wire), wire))
+    r, c = costs.best_shape(model, 256, 16, wire)
+    found = costs.total(costs.grid_costs(model, 256, r, c, wire))
     assert found > costs.computing(model, 256, 16, 2e10)
+    coin = np.random.default_rng(0)
+    data = Dataset("noise", coin.random((256, 28, 28, 1), np.float32), coin.integers(10, size=256), tuple("0123456789"))
+    split = Split(Classify(model, data, data, 256 // c), Grid(data=c, tensor=r), micro_batches=1, share="every output")
+    on = Simulated(16, Cluster(Switch(Link(*wire)), flops=2e10))
+    for phases in launch(program, on, (split, Recipe(rounds=1))).phases:  # and by run, in virtual time
+        assert phases.communication + phases.waiting > phases.compute > 0
 
 
 def test_one_weird_trick_sends_less_than_either_way_alone():

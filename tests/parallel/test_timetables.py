@@ -148,6 +148,24 @@ def test_unequal_stages_are_priced_by_the_slowest():
         price(one_f_one_b.plan(3, 10), [1, 2])
 
 
+def most_at_once(spans):
+    """How many of these (start, end) overlap at one moment; what ends leaves before what begins."""
+    news = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
+    return max(itertools.accumulate(change for _, change in news), default=0)
+
+
+@given(timetables(), st.data())
+def test_across_a_border_there_are_never_more_messages_than_micro_batches_in_flight_before_it(timetable, data):
+    """Whatever stages and messages take: the meter's bound on messages under way."""
+    costs = [data.draw(st.lists(seconds, min_size=timetable.stages, max_size=timetable.stages)) for _ in range(3)]
+    slots = price(timetable, *costs, message=data.draw(st.integers(0, 9))).slots
+    done = {(timetable.stage(s.rank, s.chunk), s.kind, s.micro): s for s in slots}
+    for stage in range(timetable.stages - 1):
+        there = [(done[stage, FORWARD, i].end, done[stage + 1, FORWARD, i].start) for i in range(timetable.micros)]
+        back = [(done[stage + 1, BACKWARD, i].end, done[stage, BACKWARD, i].start) for i in range(timetable.micros)]
+        assert most_at_once(there + back) <= timetable.in_flight(stage % timetable.ranks)
+
+
 def test_the_diagram_shows_every_job_and_the_idle_share():
     picture = draw(one_f_one_b.plan(2, 2), forward=1, backward=2, weights=0)
     assert str(picture).splitlines() == [
@@ -155,7 +173,7 @@ def test_the_diagram_shows_every_job_and_the_idle_share():
         "rank 0: F0 F1 .  .  B0 -- .  B1 --",
         "rank 1: .  F0 B0 -- F1 B1 -- .  .",
     ]
-    assert picture.svg().count("<rect") == 2 + 2 * 2 * 4 + 1
+    assert picture.svg().count("<rect") == 1 + 2 + 2 * 2 * 4 + 1  # the paper is white, on a dark page, too
     assert 'aria-label="one_f_one_b' in picture.svg()
     assert "F0'" in str(draw(interleaved(2).plan(2, 2)))
     with pytest.raises(ValueError, match="spans=True"):

@@ -7,7 +7,7 @@ import ipywidgets
 from dlmini.parallel import gpipe, interleaved, one_f_one_b, price, zero_bubble
 from dlmini.show.palette import strokes, themed
 from dlmini.show.paper import Sheet, sheet
-from dlmini.show.pipelines import draw_jobs, in_flight
+from dlmini.show.pipelines import ABOVE, draw_jobs, in_flight
 
 SCHEDULES = ("gpipe", "one_f_one_b", "interleaved", "zero_bubble")
 
@@ -30,11 +30,12 @@ def drawn(schedule: str, stages: int, micros: int, chunks: int, back: float) -> 
     found = price(timetable, forward=1 / v, backward=back / 2 / v, weights=back / 2 / v)
     figure, (a, b) = sheet(11, 3.4 + 0.36 * stages, rows=2, height_ratios=(1 + 0.25 * stages, 2), sharex=False)
     draw_jobs(a, found.slots)
+    a.set_xlabel("time, forwards")
     a.set_title(f"{timetable.name}, {stages} stages, {timetable.micros} micro-batches: idle {found.idle_share:.1%}")
     for (rank, (times, counts)), stroke in zip(in_flight(found.slots).items(), strokes(stages), strict=True):
         b.step(times, [count / v for count in counts], where="post", label=f"rank {rank}", **stroke)
     b.set(xlabel="time, forwards", ylabel="micro-batches kept", ylim=(0, None), xlim=(0, found.seconds))
-    b.legend(ncols=4, fontsize="small", loc="upper right")
+    b.legend(ncols=8, **ABOVE)
     return figure
 
 

@@ -38,6 +38,11 @@ def task_of(widths=(256, 256, 256), batch: int = 32) -> Classify:
     return Classify(mlp(widths), train_set, test_set, batch=batch)
 
 
+def staged() -> Split:
+    """What the live experiment trains: eight dense layers in four stages, batches of 64 in eight micro-batches."""
+    return Split(task_of((256,) * 7, batch=64), Grid(pipe=4), one_f_one_b, 8)
+
+
 class Sent(NamedTuple):
     messages: int
     nbytes: int
