@@ -1,8 +1,9 @@
-"""`dlmini volunteer serve | join | status`: one network, trained on machines that come and go."""
+"""`dlmini volunteer serve | join | status | demo`: one network, trained on machines that come and go."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 from rich.markup import escape
 
 from dlmini.terminal import console
@@ -55,6 +57,8 @@ def serve(
 
     if (certificate is None) != (key is None):
         raise ValueError("--certificate and --key belong together: TLS needs both files")
+    if absent := [file for file in (certificate, key) if file is not None and not file.is_file()]:
+        raise OSError(f"{absent[0]} is no file; TLS needs a certificate and its key as PEM files")
     given = {"model": model, "data": data, "units": units, "iterations": iterations, "steps": steps, "batch": batch}
     given |= {"optimizer": optimizer, "rate": rate, "seed": seed}
     given = {name: value for name, value in given.items() if value is not None}
@@ -95,21 +99,21 @@ def join(
     hours: Annotated[str, typer.Option(help="when it may work, such as 20-8; by default always")] = "",
     units: Annotated[int | None, typer.Option(min=1, help="leave after so many units")] = None,
     authority: Annotated[Path | None, typer.Option(help="TLS: the certificate to trust")] = None,
+    with_parent: Annotated[bool, typer.Option(hidden=True, help="leave when standard input ends")] = False,
 ) -> None:
     """Give this machine's time to a project, until it is finished or you press Ctrl-C."""
     demand()
     from dlmini.volunteer.client import Client
     from dlmini.volunteer.limits import Limits
 
-    verify = True
-    if authority is not None:
-        import ssl
-
-        verify = ssl.create_default_context(cafile=str(authority))
     own = "".join(c for c in name or socket.gethostname() if c.isalnum() or c in " .()-_")[:40].strip() or "volunteer"
-    client = Client(url, own, folder, Limits(cores, ram, disk, hours), say, verify)
+    client = Client(url, own, folder, Limits(cores, ram, disk, hours), say, trusted(authority))
     with suppress(AttributeError, ValueError):  # asked to end, it leaves as with Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if with_parent:
+        from dlmini.volunteer.client import follow_parent
+
+        follow_parent(client)
     try:
         client.stay(units)
     except KeyboardInterrupt:
@@ -118,14 +122,16 @@ def join(
 
 @volunteer.command()
 def status(
-    url: Url, plain: Annotated[bool, typer.Option("--json", help="everything, as one JSON object")] = False
+    url: Url,
+    plain: Annotated[bool, typer.Option("--json", help="everything, as one JSON object")] = False,
+    authority: Annotated[Path | None, typer.Option(help="TLS: the certificate to trust")] = None,
 ) -> None:
     """How a project stands."""
     demand()
     import httpx
 
     try:
-        found = httpx.get(url.rstrip("/") + "/status", timeout=10, trust_env=False).json()
+        found = httpx.get(f"{url.rstrip('/')}/status", timeout=10, trust_env=False, verify=trusted(authority)).json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise OSError(f"{url} does not answer as a project does ({error}); is the server running?") from error
     if plain:
@@ -137,6 +143,51 @@ def status(
     on = sum(host["on"] for host in found["hosts"])
     say(f"{on} hosts on, {len(found['hosts']) - on} off; {found['done']} units done, {len(found['given_up'])} given up")
     say("copies: " + ", ".join(f"{count} {state}" for state, count in found["copies"].items() if count))
+
+
+@volunteer.command()
+def demo(
+    out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
+    part: Annotated[
+        str, typer.Option(help="experiment, delivery, dispatch, learning; several with commas; or all")
+    ] = "experiment,delivery,dispatch",
+    seed: Annotated[int, typer.Option(min=0, help="of hosts and training; constants were fitted with 0")] = 0,
+    iterations: Annotated[int | None, typer.Option(min=1, help="fewer than the published 64, for a quick look")] = None,
+    crew: Annotated[int, typer.Option(min=0, help="units trained at a time; 0: one per core")] = 0,
+) -> None:
+    """Repeat a published experiment with simulated volunteers: 64 iterations, 75 hosts, 5 % of results failed.
+
+    experiment: hosts in virtual time, the network really trained; two minutes. delivery: VM against container.
+    dispatch: deadlines, quorums and liars swept. learning: local sets and local steps swept, some minutes more.
+    """
+    from dlmini import files
+    from dlmini.studies.volunteers import report
+    from dlmini.studies.volunteers.study import PARTS, study
+
+    parts = PARTS if part == "all" else tuple(part.split(","))
+    if strange := [one for one in parts if one not in PARTS]:
+        raise ValueError(f"--part {strange[0]}: choose some of {', '.join(PARTS)}, or all")
+    if out is not None:
+        files.demand_new(out)
+    found = study(parts, seed, crew or os.cpu_count() or 1, say, iterations)
+    console.print(Markdown(report.text(found)))
+    if out is not None:
+        report.write(found, out)
+        say(f"tables and figures written to {out}")
+
+
+def trusted(authority: Path | None):
+    """Whom TLS believes: everybody's authorities, or the one certificate that was given."""
+    if authority is None:
+        return True
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=str(authority))
+    except OSError as error:
+        raise OSError(
+            f"--authority {authority} is no certificate that can be read ({error.strerror or error})"
+        ) from error
 
 
 def demand() -> None:

@@ -9,4 +9,7 @@ work.py             what is to be done, as data                          store.p
 engine.py           dispatcher, store and work tied together             server.py       HTTP around it; page.html
 guards.py           budgets and deadlines of requests                    client.py       a volunteer; limits.py
 looker.py           tries weights on the test set, in a process beside
+project.py          a server and volunteers of one's own, from a notebook
+population.py       simulated volunteers that work for the same dispatcher, in virtual time
+simulated_host.py   one of them: its machine and its owner's days        delivery.py     VM or container
 """

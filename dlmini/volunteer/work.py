@@ -11,7 +11,7 @@ Kurochkin and Papanov, Russian Supercomputing Days 2023, trained so on BOINC: 64
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import islice
 
@@ -69,7 +69,7 @@ class Work:
     def rows(self, unit: int) -> np.ndarray:
         """The local set of a unit: each iteration deals the rows anew."""
         iteration, part = divmod(unit, self.units)
-        return split_iid(len(self.sets[0]), self.units, seed=self.seed + iteration)[part]
+        return parts(len(self.sets[0]), self.units, self.seed + iteration)[part]
 
     def train(self, w: np.ndarray, unit: int, keep=None, before: dict | None = None) -> np.ndarray:
         """The local round of a unit. keep(step, memory): told after each step, so that work can go on after a crash;
@@ -103,6 +103,12 @@ class Work:
         return asdict(self)
 
 
+@lru_cache(maxsize=2)
+def parts(rows: int, units: int, seed: int) -> list[np.ndarray]:
+    """The deal of an iteration: nobody writes into it."""
+    return split_iid(rows, units, seed=seed)
+
+
 def fingerprint(data: bytes) -> str:
     """What weights are known by on their way."""
     return blake2b(data, digest_size=16).hexdigest()
@@ -112,7 +118,10 @@ def mean_of(answers) -> np.ndarray | None:
     """The mean, added up in float64 in the order given; None of nothing."""
     total, count = None, 0
     for answer in answers:
-        total, count = answer.astype(np.float64) if total is None else total + answer, count + 1
+        if total is None:
+            total = np.zeros(answer.shape)
+        total += answer
+        count += 1
     return None if total is None else (total / count).astype(np.float32)
 
 
