@@ -27,10 +27,12 @@ WHOLE = "file-browser-path=/"  # the list of files begins at the top: exercises 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOTIFICATIONS = Path("@jupyterlab/apputils-extension/notification.jupyterlab-settings")
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
+WORDS = ".jp-RenderedText pre { word-break: normal; overflow-wrap: break-word; }\n"
 SILENT = [
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
+    "--LabApp.custom_css=True",
     "--LanguageServerManager.autodetect=False",  # it would run npm to look for some
 ]
 
@@ -92,6 +94,7 @@ def settings_folder(run: Path) -> Path:
         with suppress(OSError):
             quieten(folder / "settings" / NOTIFICATIONS)
             register(folder / "share" / "kernels" / "python3" / "kernel.json")
+            whole_words(folder / "config" / "custom" / "custom.css")
             return folder
     raise OSError(f"neither {own} nor {run} can be written to; free some space, or make one of them writable")
 
@@ -99,6 +102,13 @@ def settings_folder(run: Path) -> Path:
 def quieten(file: Path) -> None:
     """Neither ask for news of Jupyter nor whether to ask."""
     write(file, QUIET)
+
+
+def whole_words(file: Path) -> None:
+    """Printed lines break between words, not inside them; whoever has a style of his own keeps it."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(WORDS, encoding="utf-8")
 
 
 def register(file: Path) -> None:

@@ -8,7 +8,7 @@ from math import cos, pi, sin
 from dlmini.grade.lesson import VISIBLE
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
 
-RIGHT, WRONG, LINE = "#0072b2", "#d55e00", "#555555"  # Okabe and Ito's colours, told apart by everybody
+RIGHT, WRONG, LINE = "#0072b2", "#d55e00", "#767676"  # Okabe and Ito's colours, told apart by everybody
 SIGNS = {PASSED: "✓", FAILED: "✗", NOT_DONE: "…", TIMED_OUT: "⏱", INFRA: "!"}
 WORDS = {
     PASSED: "passed",

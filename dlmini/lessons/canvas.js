@@ -27,8 +27,19 @@ export default () => {
 
   function render({ model, el }) {
     const W = 980, H = 400, k = window.devicePixelRatio || 1, colours = model.get("colours");
+    const colour = (i) => { const found = colours[i % colours.length]; return found === "#000000" ? ink : found; };
     const canvas = Object.assign(document.createElement("canvas"), { width: W * k, height: H * k, className: "dlmini-stage" });
-    canvas.style.cssText = `width:100%;max-width:${W}px;background:white`;
+    canvas.style.cssText = `width:100%;max-width:${W}px;background:var(--jp-layout-color0,white);color:var(--jp-content-font-color0,black)`;
+    canvas.setAttribute("role", "img");
+    let ink = "#000", quiet = "#555", pale = "#e6e6e6";
+    function look() {
+      const dark = document.body.dataset.jpThemeLight === "false" || document.body.classList.contains("vscode-dark");
+      [ink, quiet, pale] = dark ? ["#ececec", "#b4b9c0", "#3a3f46"] : ["#000", "#555", "#e6e6e6"];
+      S.news++;
+    }
+    look();
+    const themes = new MutationObserver(look);
+    themes.observe(document.body, { attributes: true, attributeFilter: ["class", "data-jp-theme-light"] });
     const said = Object.assign(document.createElement("div"), { className: "dlmini-said" });
     said.style.cssText = "font:15px sans-serif;padding:4px 0;min-height:1.3em";
     el.append(said, canvas);
@@ -44,7 +55,7 @@ export default () => {
       for (const p of S.pictures) {
         const left = x + w * p.place[0], top = y + h * p.place[1] + 20, room = h * p.place[3] - 24;
         const scale = Math.min((w * p.place[2]) / p.columns, room / p.rows), wide = scale * p.columns, tall = scale * p.rows;
-        g.fillStyle = "#000"; g.font = "14px sans-serif"; g.textAlign = "left"; g.fillText(p.name, left, top - 6);
+        g.fillStyle = ink; g.font = "14px sans-serif"; g.textAlign = "left"; g.fillText(p.name, left, top - 6);
         g.imageSmoothingEnabled = p.smooth;
         g.drawImage(p.canvas, left, top, wide, tall);
         for (let d = 0; d < p.dots.length; d += 3) {
@@ -62,7 +73,7 @@ export default () => {
         if (!model.get("top") && finite(p)) top = Math.max(top, p[1]);
       }
       top = top || 1;
-      g.strokeStyle = "#e6e6e6"; g.lineWidth = 1; g.fillStyle = "#555"; g.font = "13px sans-serif";
+      g.strokeStyle = pale; g.lineWidth = 1; g.fillStyle = quiet; g.font = "13px sans-serif";
       for (const value of ticks(top)) {
         const at = y + h - (h * value) / top;
         g.beginPath(); g.moveTo(x, at); g.lineTo(x + w, at); g.stroke();
@@ -73,13 +84,13 @@ export default () => {
       g.fillText(across, x + w / 2, y + h + 36); g.textAlign = "left"; g.fillText(up, x, y - 8);
       g.save(); g.beginPath(); g.rect(x, y - 2, w + 2, h + 4); g.clip();
       runs.forEach((run, i) => {
-        g.beginPath(); g.strokeStyle = colours[i % colours.length]; g.lineWidth = 2.5;
+        g.beginPath(); g.strokeStyle = colour(i); g.lineWidth = 2.5;
         for (const p of run.points.filter(finite)) g.lineTo(x + (w * p[0]) / right, y + h - (h * p[1]) / top);
         g.stroke();
       });
       g.restore();
       runs.slice(-7).forEach((run, i, shown) => {
-        g.fillStyle = colours[(runs.length - shown.length + i) % colours.length];
+        g.fillStyle = colour(runs.length - shown.length + i);
         g.textAlign = "right"; g.font = "13px sans-serif"; g.fillText(run.label, x + w, y + 12 + 17 * i);
       });
     }
@@ -96,10 +107,10 @@ export default () => {
       }
       requestAnimationFrame(frame);
     }
-    const say = () => { said.textContent = model.get("text"); said.dataset.state = model.get("state"); };
+    const say = () => { canvas.setAttribute("aria-label", `${S.pictures.map((p) => p.name).join(", ")}; ${model.get("axes")[1]} over ${model.get("axes")[0]}. ${model.get("text")}`); said.textContent = model.get("text"); said.dataset.state = model.get("state"); };
     model.on("change:text", say); model.on("change:state", say); say();
     requestAnimationFrame(frame);
-    return () => { open = false; };
+    return () => { open = false; themes.disconnect(); };
   }
   return { initialize, render };
 };

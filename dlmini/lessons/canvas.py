@@ -16,6 +16,7 @@ import numpy as np
 import traitlets
 
 from dlmini.show.palette import CURVES
+from dlmini.show.paper import sheet
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,19 @@ class Stage(anywidget.AnyWidget):
                 self.send({"kind": "begin", "label": label})
                 self.send({"kind": "points", "points": curve})
             self._send_pictures(points=[])
+
+    def drawn(self):
+        """The pictures as a figure, for where there are no widgets."""
+        figure, axes = sheet(4.5 * len(self.pictures), 4.2, 1, len(self.pictures), squeeze=False)
+        for ax, picture in zip(axes.flat, self.pictures, strict=True):
+            rows, columns, _ = picture.pixels.shape
+            blurred = {"interpolation": "bilinear"} if picture.smooth else {}
+            ax.imshow(picture.pixels, extent=(0, columns, rows, 0), **blurred)
+            for x, y, kind in picture.dots:
+                ax.plot(x * columns, y * rows, "o", color=CURVES[int(kind)], markersize=4, markeredgecolor="white")
+            ax.set_title(picture.name)
+            ax.set_axis_off()
+        return figure
 
     def _send_pictures(self, points: list[tuple[float, float | None]]) -> None:
         facts = [picture.facts() for picture in self.pictures]

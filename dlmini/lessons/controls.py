@@ -11,6 +11,7 @@ from typing import NamedTuple
 import ipywidgets
 
 from dlmini.lessons.canvas import Picture, Stage
+from dlmini.lessons.picture_desk import StillBox
 
 IDLE, RUNNING, STOPPED, ENDED = "idle", "running", "stopped", "ended"
 
@@ -88,4 +89,4 @@ class Desk:
             widget.style.description_width = "initial"
         rows = [ipywidgets.HBox(row) for row in (list(self.choices.values()), list(self.buttons.values()))]
         rows[0].layout.flex_flow = "row wrap"
-        return ipywidgets.VBox([*rows, self.stage])
+        return StillBox([*rows, self.stage], self.stage.drawn)

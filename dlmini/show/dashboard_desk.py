@@ -8,26 +8,31 @@ from __future__ import annotations
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 
 import ipywidgets
 
 from dlmini import profile
+from dlmini.show.dashboard_still import invitation, still_of
 from dlmini.show.live import ENDED, GOING, IDLE, PAUSED, RESTING, RUNNING, STARTING, Live
 from dlmini.show.live_run import sentence
+from dlmini.show.paper import WithStill
+from dlmini.show.recordings import Recorded
 
 PERIOD = 0.18  # seconds between two looks: five in a second and a bit; each costs a browser without a GPU 15 ms
 _open: weakref.WeakSet[Dashboard] = weakref.WeakSet()
 
 
-class Dashboard(ipywidgets.VBox):
+class Dashboard(WithStill, ipywidgets.VBox):
     """`outcomes` are those of the runs that have ended; `.save(folder)` one to replay it later.
 
     panel, plan: what can be chosen, and what begins a run of it; a `Panel` and a `Plan`, or those of a recording.
+    recorded: runs whose curves stand for it where there are no widgets.
     """
 
-    def __init__(self, panel, plan, large: bool):
+    def __init__(self, panel, plan, large: bool, recorded: Sequence[Recorded] = ()):
         self.panel, self.plan, self.outcomes, self.label = panel, plan, [], ""
-        self.live, self.source, self.board, self.doubts = Live(), None, None, []
+        self.live, self.source, self.board, self.doubts, self.recorded = Live(), None, None, [], recorded
         self._wanted, self._tick, self._since = True, threading.Event(), 0.0
         super().__init__([*panel.rows, self.live], layout=ipywidgets.Layout(width="100%"))
         for name in ["dlmini-dashboard"] + ["large"] * large:
@@ -38,6 +43,12 @@ class Dashboard(ipywidgets.VBox):
         self._warming.start()
         stop_others()
         _open.add(self)
+
+    def still(self):
+        """What it would show: runs that were recorded, or only what it offers."""
+        if self.recorded:
+            return still_of(self.recorded)
+        return invitation([self.panel.label(), self.plan.invitation])
 
     # ---- orders: each returns at once ----
 

@@ -25,14 +25,19 @@ class Breakable(Buttons):
         self.workers = menu({str(n): n for n in sorted({*choices.WORKERS, workers})}, str(workers))
         self.where = menu(choices.WHERE, choices.known_place(where))
         self.slow = menu(*choices.slow_ranks(workers, slow))
-        self.kill = button("Kill", "dlmini-kill dlmini-break")
-        self.slower, self.cut = button("Slow", "dlmini-slow dlmini-break"), button("Cut", "dlmini-cut dlmini-break")
+        self.kill = button("Kill", "dlmini-kill dlmini-break", "kill the rank, as by a power cut: who can go on?")
+        longer = f"let the rank compute {choices.SLOWER:g} times as long; press again to end that"
+        self.slower = button("Slow", "dlmini-slow dlmini-break", longer)
+        self.cut = button(
+            "Cut", "dlmini-cut dlmini-break", "hold all messages of the link; press again to let them pass"
+        )
         self.rank, self.link = (
-            menu({"rank 0": 0}, "rank 0", "dlmini-short"),
-            menu({"none": None}, "none", "dlmini-short"),
+            menu({"rank 0": 0}, "rank 0"),
+            menu({"none": None}, "none"),
         )
         self.breaking = (self.rank, self.kill, self.slower, self.link, self.cut)
-        self.rows = [self._choices(), styled(row(self.orders, row(*self.breaking)), "dlmini-split")]
+        broken = field("rank", self.rank, "tiny"), self.kill, self.slower, field("link", self.link, "tiny"), self.cut
+        self.rows = [self._choices(), styled(row(self.orders, row(*broken)), "dlmini-split")]
         self._recount(keep=True)
 
     def serve(self, desk) -> None:

@@ -7,6 +7,19 @@ import ipywidgets
 from dlmini.show.live import GOING, PAUSED, RESTING
 
 ORDERS = ("start", "pause", "step", "stop", "clear")
+TOOLTIPS = {
+    "when to talk": "when to talk: after every step, after several of one's own, or without waiting for anybody",
+    "with whom": "with whom: everybody, a server, or some neighbours",
+    "how briefly": "how briefly: how many bits or numbers of an update are sent",
+    "workers": "workers: how many learn together, each from its own part of the data",
+    "where": "where: processes of this machine, in real seconds; or simulated ranks, in virtual ones",
+    "network": "network: messages take as long as on such a network",
+    "slow": "slow: a worker that computes more slowly, from the start",
+    "rank": "the rank that Kill and Slow are meant for",
+    "link": "the link that Cut is meant for",
+    "run": "which of the recorded runs Start plays next",
+    "speed of the replay": "how many times as fast as it was recorded",
+}
 
 
 class Buttons:
@@ -14,9 +27,11 @@ class Buttons:
     sense now."""
 
     def __init__(self):
-        self.start, self.clear = button("Start", "dlmini-start dlmini-go"), button("Clear", "dlmini-clear")
-        self.pause, self.step = button("Pause", "dlmini-pause"), button("Step", "dlmini-step")
-        self.stop = button("Stop", "dlmini-stop")
+        self.start = button("Start", "dlmini-start dlmini-go", "a new run of what is chosen, drawn over those before")
+        self.pause = button("Pause", "dlmini-pause", "hold every rank at the end of its round; press again to go on")
+        self.step = button("Step", "dlmini-step", "while paused: one round more")
+        self.stop = button("Stop", "dlmini-stop", "end the run; what it has learned until its last look stays")
+        self.clear = button("Clear", "dlmini-clear", "take all curves away but those of a run that goes on")
         self.orders = row(*(getattr(self, name) for name in ORDERS))
 
     def serve(self, desk) -> None:
@@ -47,7 +62,8 @@ def menu(table: dict, label: str, *styles: str) -> ipywidgets.Dropdown:
 
 
 def field(name: str, widget, *styles: str) -> ipywidgets.VBox:
-    """A drop-down with its name above."""
+    """A drop-down with its name above, which is also what a screen reader says; a tooltip says more."""
+    widget.tooltip = TOOLTIPS.get(name, name)
     return styled(ipywidgets.VBox([ipywidgets.HTML(name), widget]), "dlmini-field", *styles)
 
 
@@ -55,6 +71,6 @@ def row(*widgets) -> ipywidgets.Box:
     return styled(ipywidgets.Box(widgets), "dlmini-row")
 
 
-def button(name: str, styles: str) -> ipywidgets.Button:
+def button(name: str, styles: str, tooltip: str) -> ipywidgets.Button:
     """The sign before its name is the style sheet's: to a screen reader a button is only its name."""
-    return styled(ipywidgets.Button(description=name), *styles.split())
+    return styled(ipywidgets.Button(description=name, tooltip=tooltip), *styles.split())

@@ -29,6 +29,7 @@ def dashboard(
     method=None,
     slow: dict[int, float] | None = None,
     speed: float | None = None,
+    still=None,
     **plan,
 ) -> Dashboard:
     """The dashboard of a task, or of a recording; the last line of a cell shows it.
@@ -39,24 +40,28 @@ def dashboard(
     method: Sandblaster(...) in the place of all these but looks; then `workers` are its replicas.
     recording: a lesson's number ("03"), a folder that `Outcome.save` made, or events: then Start replays it.
     speed: how many times as fast as it was; if none is given, such that the longest run takes half a minute at most.
+    still: a recording whose curves stand for the dashboard where there are no widgets (a static copy, paper).
     """
     large = truth(large, "large")
     if task is None and recording is None:
         raise ValueError("a dashboard needs a task to train, or a recording to replay")
     if recording is not None:
-        return Dashboard(ReplayPanel(opened(recording), speed), Shelf(), large)
+        runs = opened(recording)
+        return Dashboard(ReplayPanel(runs, speed), Shelf(), large, runs)
     piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")
     workers, on = whole(workers, "workers", 1), word(on, "on", ("processes", "simulated"))
     if slow is not None and not isinstance(slow, dict):
         refuse(TypeError, "slow", slow, "a mapping of ranks to factors, such as {2: 5.0}")
+    shown = [] if still is None else opened(still)
     if method is not None:
         levels, where = (sync, topology, compression), (choices.networks(network), workers, on, slow)
-        return portioned(task, method, where, large, levels, **plan)
+        return portioned(task, method, where, large, levels, shown, **plan)
     menus = *choices.levels(sync, topology, compression), choices.networks(network)
-    return Dashboard(Panel(menus, workers, on, slow), Plan(task, **{"optimizer": SGD(0.05), **plan}), large)
+    training = Plan(task, **{"optimizer": SGD(0.05), **plan})
+    return Dashboard(Panel(menus, workers, on, slow), training, large, shown)
 
 
-def portioned(task, method, where, large, levels, **plan) -> Dashboard:
+def portioned(task, method, where, large, levels, shown, **plan) -> Dashboard:
     """The dashboard of a Sandblaster."""
     piece(method, "method", ("portions", "shards", "rounds"), "a Sandblaster(...)")
     usual = {"sync": "bsp", "topology": "allreduce", "compression": "none"}
@@ -64,4 +69,4 @@ def portioned(task, method, where, large, levels, **plan) -> Dashboard:
     strange += sorted({*plan} - {"looks"})
     if strange:
         raise ValueError(f"{strange[0]}= has no meaning beside method={method!r}; leave it out")
-    return Dashboard(PortionPanel(method, *where), Portioned(task, method, **plan), large)
+    return Dashboard(PortionPanel(method, *where), Portioned(task, method, **plan), large, shown)

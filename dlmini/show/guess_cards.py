@@ -24,9 +24,10 @@ COLOURS = (BAD, ORANGE, BLUE, GOOD)  # by level
 NONE = "no guess this time"
 CARD = (
     '<div class="dlmini-see" style="display:inline-block;min-width:18em;max-width:48em;margin:4px;padding:8px 14px;'
-    'border-left:8px solid {colour};background:#f6f6f6;color:#000;font-family:sans-serif;border-radius:4px">'
+    "border-left:8px solid {colour};background:var(--jp-layout-color2,#f6f6f6);"
+    'color:var(--jp-content-font-color0,#000);font-family:sans-serif;border-radius:4px">'
     "<b>{title}</b><br>{facts}<br>"
-    '<span style="color:#555">{verdict}</span></div>'
+    '<span style="opacity:.75">{verdict}</span></div>'
 )
 _asked: dict[str, Question] = {}  # in this session
 _unsaved: dict[str, float | str | None] = {}  # guesses that the disk did not take

@@ -12,9 +12,10 @@ from dlmini.show.palette import BAD, GOOD
 
 CARD = (
     '<div style="display:inline-block;min-width:16em;margin:4px;padding:8px 14px;border-left:8px solid {colour};'
-    'background:#f6f6f6;color:#000;font-family:sans-serif;border-radius:4px"><b>{mark} {name}</b><br>'
+    "background:var(--jp-layout-color2,#f6f6f6);"
+    'color:var(--jp-content-font-color0,#000);font-family:sans-serif;border-radius:4px"><b>{mark} {name}</b><br>'
     "formula <b>{formula:.6g}</b> · measured <b>{measured:.6g}</b><br>"
-    '<span style="color:#555">{difference}</span></div>'
+    '<span style="opacity:.75">{difference}</span></div>'
 )
 
 

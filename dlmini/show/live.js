@@ -3,7 +3,7 @@ const CURVES = ["loss", "accuracy", "spread"], TOTALS = ["time", "stale"], ALL =
 const CALM = 500; // milliseconds: bars that change more often are not easier to read
 const AXES = [["rounds", 0], ["seconds", 1], ["megabytes sent", 2]];
 const DASHES = [[], [9, 5], [2, 4], [9, 4, 2, 4]];
-const INK = "#1a1a1a", GREY = "#5f6368", PALE = "#e3e5e8";
+const DARK_INK = "#1a1a1a"; // on yellow, whatever the theme
 
 const floats = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 const make = (tag, name, parent, text) => {
@@ -70,7 +70,11 @@ export default () => {
 
   function render({ model, el }) {
     const colours = model.get("colours");
-    const strokeOf = (run) => colours.curves[run.number % colours.curves.length];
+    let INK = DARK_INK, GREY = "#5f6368", PALE = "#d5d8dc"; // the style sheet says which, and the theme may change
+    const strokeOf = (run) => {
+      const found = colours.curves[run.number % colours.curves.length];
+      return found === "#000000" ? INK : found;
+    };
     const dashOf = (run) => DASHES[Math.floor(run.number / colours.curves.length) % DASHES.length];
 
     const root = make("div", "dlmini-live", el);
@@ -82,6 +86,7 @@ export default () => {
       make("div", "dlmini-tile-name", tile, name);
       return make("div", "dlmini-tile-value", tile, "–");
     });
+    const legend = make("div", "dlmini-legend", root);
     const grid = make("div", "dlmini-grid", root);
     const panel = (title, kind) => {
       const box = make("div", `dlmini-card ${kind}`, grid), head = make("div", "dlmini-card-head", box);
@@ -95,11 +100,11 @@ export default () => {
     const loss = panel("training loss", "half"), accuracy = panel("test accuracy", "half");
     const time = panel("where time goes", "half"), stale = panel("staleness", "quarter");
     const spread = panel("distance apart", "quarter");
-    const legend = make("div", "dlmini-legend", root);
 
     const choice = make("div", "dlmini-axis", loss.head);
     const buttons = AXES.map(([name, index]) => {
       const button = make("button", "", choice, name.split(" ")[0]);
+      button.title = `curves over ${name}`;
       button.onclick = () => { S.axis = index; redraw(ALL); };
       return button;
     });
@@ -215,7 +220,7 @@ export default () => {
           g.fillStyle = colours.phases[phase];
           g.fillRect(x, y - thick / 2, part, thick);
           const text = `${Math.round((100 * row[j]) / (sum(row) || 1))} %`;
-          g.fillStyle = phase === "waiting" ? INK : "#ffffff";
+          g.fillStyle = phase === "waiting" ? DARK_INK : "#ffffff";
           g.textAlign = "center";
           if (!small && g.measureText(text).width + 0.6 * em < part) g.fillText(text, x + part / 2, y);
           x += part;
@@ -278,7 +283,24 @@ export default () => {
         facts.messages.toLocaleString("en"),
       ];
       values.forEach((value, i) => put(value, said ? said[i] : "–"));
-      buttons.forEach((button, i) => button.classList.toggle("chosen", i === S.axis));
+      buttons.forEach((button, i) => {
+        button.classList.toggle("chosen", i === S.axis);
+        button.setAttribute("aria-pressed", i === S.axis);
+      });
+      describe(facts, said);
+    }
+
+    // What the pictures show, for who cannot see them.
+    function describe(facts, said) {
+      const last = (name) => { const rows = S.runs[S.runs.length - 1]?.curves[name]; return rows?.length ? rows[rows.length - 1][3] : null; };
+      const ended = last("loss"), apart = last("spread"), names = S.runs.map((run) => run.label).join("; ");
+      const told = (panel, text) => { if (panel.canvas.getAttribute("aria-label") !== text) panel.canvas.setAttribute("aria-label", text); };
+      told(loss, ended === null ? "training loss: nothing yet" : `training loss of ${names}; now ${digits(ended)}`);
+      told(accuracy, facts?.accuracy == null ? "test accuracy: nothing yet" : `test accuracy of ${names}; now ${percent(facts.accuracy)}`);
+      told(time, facts ? "where time goes: " + facts.phases.map((row, r) => { const all = row[0] + row[1] + row[2] || 1;
+        return `rank ${r} computes ${Math.round(100 * row[0] / all)} %, waits ${Math.round(100 * row[1] / all)} %, sends and receives ${Math.round(100 * row[2] / all)} %`; }).slice(0, 8).join("; ") : "where time goes: nothing yet");
+      told(stale, facts?.staleness.length ? "staleness: " + facts.staleness.map(([s, n]) => `${n} pushes ${s} steps late`).join(", ") : "staleness: no server, nothing stale");
+      told(spread, apart === null ? "distance apart: all workers hold equal weights" : `distance between workers: now ${digits(apart)}`);
     }
 
     function list() {
@@ -313,6 +335,8 @@ export default () => {
     let asked = false;
     function draw() {
       asked = false;
+      const style = getComputedStyle(root), named = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
+      [INK, GREY, PALE] = [named("--dl-ink", INK), named("--dl-quiet", GREY), named("--dl-line", PALE)];
       const run = S.runs[S.runs.length - 1], facts = run?.facts;
       root.dataset.state = model.get("state");
       root.dataset.updates = S.updates;
@@ -329,9 +353,11 @@ export default () => {
     };
     const watch = new ResizeObserver(() => { sizes.clear(); ask(ALL); });
     watch.observe(root);
+    const themes = new MutationObserver(() => { legend.dataset.key = ""; ask(ALL); });
+    themes.observe(document.body, { attributes: true, attributeFilter: ["class", "data-jp-theme-light"] });
     S.views.add(ask);
     ask(ALL);
-    return () => { watch.disconnect(); S.views.delete(ask); };
+    return () => { watch.disconnect(); themes.disconnect(); S.views.delete(ask); };
   }
 
   return { initialize, render };

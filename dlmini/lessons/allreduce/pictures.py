@@ -12,6 +12,7 @@ from dlmini.comm.network import Link
 from dlmini.comm.schedules import cut
 from dlmini.lessons.allreduce.costs import FORMULAS, SCHEDULES, bytes_through, seconds
 from dlmini.lessons.meet_the_lab.messages import Point
+from dlmini.lessons.picture_desk import StillBox, image
 from dlmini.show.palette import BLACK, CURVES, GREY, PALE, VERMILION, strokes, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, said
@@ -102,7 +103,7 @@ class Bench:
         self.speed = log(
             value=1e8, min=6, max=11, step=0.5, description="bandwidth 1/β, B/s", readout_format=".0e", **wide
         )
-        self.picture, self.words = ipywidgets.Image(format="png"), ipywidgets.HTML()
+        self.picture, self.words = image(), ipywidgets.HTML()
         self.sliders = (self.ranks, self.size, self.latency, self.speed)
         for slider in self.sliders:
             slider.observe(lambda _: self.draw(), "value")
@@ -111,11 +112,12 @@ class Bench:
     def draw(self) -> None:
         n, nbytes, link = self.ranks.value, round(self.size.value), Link(self.latency.value, self.speed.value)
         self.words.value = prices(n, nbytes, link)
-        self.picture.value = races(n, nbytes, link)._repr_png_()
+        self.figure = races(n, nbytes, link)
+        self.picture.value = self.figure._repr_png_()
 
     def box(self) -> ipywidgets.VBox:
         rows = [ipywidgets.HBox(self.sliders[:2]), ipywidgets.HBox(self.sliders[2:])]
-        return ipywidgets.VBox([*rows, self.words, self.picture])
+        return StillBox([*rows, self.words, self.picture], lambda: self.figure)
 
 
 def prices(n: int, nbytes: int, link: Link) -> str:

@@ -8,11 +8,12 @@ import ipywidgets
 import numpy as np
 
 from dlmini.lessons.asynchrony.pushes import GRADIENT, lead, pace, raced, small_task, staleness
+from dlmini.lessons.picture_desk import image
 from dlmini.outcome import Outcome
 from dlmini.show.gantt import timeline
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, strokes, themed
-from dlmini.show.paper import sheet
+from dlmini.show.paper import WithStill, sheet
 from dlmini.sync import Asynchronous, BulkSynchronous, PartlySynchronous, StaleSynchronous
 
 
@@ -80,7 +81,7 @@ SYNCS = {
 }
 
 
-class SlowWorker(ipywidgets.VBox):
+class SlowWorker(WithStill, ipywidgets.VBox):
     """Sliders over a few rounds: their timeline, and the staleness of every push."""
 
     def __init__(self, **start):
@@ -97,7 +98,7 @@ class SlowWorker(ipywidgets.VBox):
                 widget.continuous_update = False
             widget.value = start.get(name, widget.value)
             widget.observe(lambda _: self.draw(), "value")
-        self.task, self.time, self.ages = small_task(), ipywidgets.Image(format="png"), ipywidgets.Image(format="png")
+        self.task, self.time, self.ages = small_task(), image(), image()
         box = ipywidgets.Box(list(self.choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
         super().__init__([box, self.time, self.ages])
         self.draw()
@@ -110,10 +111,6 @@ class SlowWorker(ipywidgets.VBox):
         self.figure = timeline(run.events, title=title)
         self.time.value = self.figure._repr_png_()
         self.ages.value = staleness_histogram({"staleness of pushes": staleness(run)}, n - 1)._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def slow_worker(**start) -> SlowWorker:

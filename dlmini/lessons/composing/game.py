@@ -55,7 +55,7 @@ class Played(NamedTuple):
     def __str__(self) -> str:
         kept = f"{self.seconds:.4g} of {self.deadline:.4g} s, {self.megabytes:.4g} of {self.budget:.4g} MB"
         right = f"{self.accuracy:.1%} (best possible {self.best:.1%})"
-        return f"{self.network:22} {self.plan}, {self.steps} steps: {right}, {kept}; points: {self.points}"
+        return f"{self.network}: {self.plan}, {self.steps} steps\n    {right}, {kept}; points: {self.points}"
 
 
 def mine() -> tuple[Callable, str]:
@@ -87,6 +87,13 @@ def one(choose: Callable, runs: Mapping[str, Trained], name: str, job: Job) -> P
     best = max((a for a, s, m in found.values() if s <= deadline and m <= budget), default=0.0)
     accuracy, seconds, megabytes = found[plan, steps]
     return Played(name, plan, int(steps), accuracy, best, seconds, deadline, megabytes, budget)
+
+
+def tested(played: list[Played], runs: Mapping[object, Trained], task) -> dict[str, tuple[float, float]]:
+    """Of every plan that was chosen: its accuracy at the end on the images held back, and on those of `task`."""
+    by_name = {run.row.label.strip(): run for run in runs.values()}
+    chosen = {one.plan: by_name[one.plan] for one in played}
+    return {name: (run.row.accuracy, task.evaluate(run.weights)["accuracy"]) for name, run in chosen.items()}
 
 
 def costs(run: Trained, network: Network):

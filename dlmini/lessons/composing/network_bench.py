@@ -11,7 +11,9 @@ from dlmini.comm.network import PRESETS
 from dlmini.lessons.composing import plans as composing
 from dlmini.lessons.composing.runs import Trained
 from dlmini.lessons.composing.winners import plain, vectors
+from dlmini.lessons.picture_desk import image
 from dlmini.show.frontier import pareto
+from dlmini.show.paper import WithStill
 from dlmini.show.units import BYTES, said
 
 OWN = "by the sliders"
@@ -27,11 +29,11 @@ def priced(runs: Mapping[int, Trained], latency: float, bandwidth: float, step: 
     return rows
 
 
-class NetworkBench(ipywidgets.VBox):
+class NetworkBench(WithStill, ipywidgets.VBox):
     """A preset fills the sliders; every change draws the Pareto plot again."""
 
     def __init__(self, worlds: Mapping[str, Mapping[int, Trained]], latency: float = 1e-4, bandwidth: float = 117e6):
-        self.worlds, self.picture = worlds, ipywidgets.Image(format="png")
+        self.worlds, self.picture = worlds, image()
         presets = [name for name, network in PRESETS.items() if hasattr(network, "link") and name != "wifi"]
         log = {"continuous_update": False, "readout_format": ".3g"}
         self.choices = {
@@ -63,10 +65,6 @@ class NetworkBench(ipywidgets.VBox):
         title = f"{said(latency / 1e6)} and {said(1e6 * bandwidth, BYTES)}/s, a step takes {said(step / 1e3)}"
         self.figure = pareto(rows, title=title)
         self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def network_bench(worlds: Mapping[str, Mapping[int, Trained]], **start) -> NetworkBench:

@@ -23,26 +23,38 @@ ERROR = 0.009  # one standard error of an accuracy of 0.8 on 2,000 pictures
 @themed
 def fronts(tables: Mapping[str, Sequence], gain: str = "accuracy"):
     """A panel for each network: a numbered point per row, and the front in blue. Seconds are logarithmic."""
-    figure, axes = sheet(3.6 * len(tables), 4, columns=len(tables), sharey=True, squeeze=False)
-    for ax, (name, rows) in zip(axes[0], tables.items(), strict=True):
+    figure, axes = sheet(
+        10.5, 3.9 * -(-len(tables) // 2), -(-len(tables) // 2), min(2, len(tables)), sharey=True, squeeze=False
+    )
+    for ax in axes.flat[len(tables) :]:
+        ax.set_visible(False)
+    for ax, (name, rows) in zip(axes.flat, tables.items(), strict=False):
         best = frontier(rows, "seconds", gain)
         ax.step([r.seconds for r in best], [getattr(r, gain) for r in best], where="post", color=BLUE, zorder=1)
         top = max(getattr(row, gain) for row in rows)
         ax.axhspan(top - ERROR, top, color=PALE, zorder=0)
         for row in rows:
             on = any(row is one for one in best)
-            ax.plot(row.seconds, getattr(row, gain), "o", color=BLUE if on else GREY, markersize=5)
+            ax.plot(row.seconds, getattr(row, gain), "o", color=BLUE if on else GREY, markersize=7)
         for (x, y), numbers in together(rows, gain).items():
-            near = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": "small"}
+            near = {"xytext": (6, 4), "textcoords": "offset points", "path_effects": [halo()]}
             ax.annotate(", ".join(numbers), (x, y), **near)
         ax.set(title=name, xlabel="seconds", xscale="log")
         low, high = (f(r.seconds for r in rows) for f in (min, max))
-        ax.set_xlim(low / 1.3, max(high * 1.3, 3 * low))
+        ax.set_xlim(low / 1.3, max(high * 1.5, 3 * low))
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         ax.xaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else "")
     axes[0, 0].yaxis.set_major_formatter(percent())
-    axes[0, 0].set_ylabel(gain)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(gain)
     return figure
+
+
+def halo():
+    """A white rim around letters, so that lines behind them do not cross them out."""
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=3, foreground="white")
 
 
 def together(rows: Sequence, gain: str) -> dict[tuple[float, float], list[str]]:
@@ -50,7 +62,7 @@ def together(rows: Sequence, gain: str) -> dict[tuple[float, float], list[str]]:
     places: dict[tuple[float, float], list[str]] = {}
     for row in rows:
         here = row.seconds, getattr(row, gain)
-        near = (p for p in places if abs(np.log(p[0] / here[0])) < 0.1 and abs(p[1] - here[1]) < 0.0006)
+        near = (p for p in places if abs(np.log(p[0] / here[0])) < 0.2 and abs(p[1] - here[1]) < 0.0025)
         places.setdefault(next(near, here), []).append(str(row.number))
     return places
 

@@ -78,6 +78,7 @@ OTHERS = {
     13: (LocalSGD(1), Gossip("one_peer", "weights"), None_(), "Gossip of weights, one peer"),
     14: (LocalSGD(4), Gossip("one_peer", "weights"), None_(), "Gossip of weights, one peer"),
     15: (LocalSGD(1), Choco(TopK(KEPT), gamma=0.3), None_(), "Choco, 5 %"),
+    16: (LocalSGD(1), AllReduce(back=Threshold(keep=KEPT)), Threshold(keep=KEPT), "AllReduce, brief both ways"),
 }
 
 
@@ -118,7 +119,8 @@ def replay(comm, recipe: Recipe, size: int, said: np.ndarray) -> None:
 
 def repriced(run: Trained, network: Network, step: float = GRADIENT, steps: int | None = None) -> Row:
     """What the run, or its first `steps` steps, would have cost on another network: the accuracy is the same."""
-    if not isinstance(run.recipe.topology, AllReduce | Gossip) or run.recipe.sync.staleness:
+    known = isinstance(run.recipe.topology, AllReduce | Gossip) and getattr(run.recipe.topology, "back", None) is None
+    if not known or run.recipe.sync.staleness:
         raise ValueError(f"{run.recipe!r} is not played again: use AllReduce or Gossip, and somebody who waits")
     said = run.said if steps is None else run.said[: steps // run.recipe.sync.steps]
     results = launch(replay, Simulated(said.shape[1], machines(network, step)), (run.recipe, run.size, said))

@@ -28,7 +28,7 @@ EPOCHS = {1: 28, 6: 6}  # until 80 % of the training pixels were right
 
 
 class Published(NamedTuple):
-    """One column of the seed's table: message in MiB, seconds of an epoch, of those synchronisation."""
+    """One column of the source's table: message in MiB, seconds of an epoch, of those synchronisation."""
 
     name: str
     mib: float

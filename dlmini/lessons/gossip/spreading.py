@@ -91,6 +91,27 @@ def walked(graph: str | Callable, workers: int, steps: int, rate: float, noise: 
     return float(rate * noise * np.sqrt(numbers * paths / workers))
 
 
+# ---- different data ----
+
+
+def valleys(K: np.ndarray, a, b, rate: float, steps: int, track: bool = False) -> np.ndarray:
+    """[steps + 1, workers]: gossip of weights if worker i descends a_i/2 (w - b_i)^2; track: gradient tracking."""
+    w, y, before = (np.zeros(len(a)) for _ in range(3))
+    path = [w]
+    for _ in range(steps):
+        slope = a * (w - b)
+        y, before = (y + slope - before, slope) if track else (slope, before)
+        w, y = K @ (w - rate * y), K @ y
+        path.append(w)
+    return np.array(path)
+
+
+def rests(K: np.ndarray, a, b, rate: float) -> np.ndarray:
+    """Where each worker comes to rest without tracking: w = K (w - rate a (w - b)), solved for w."""
+    pull = rate * K @ np.diag(a)
+    return np.linalg.solve(np.eye(len(K)) - K + pull, pull @ b)
+
+
 # ---- one-way streets ----
 
 

@@ -51,6 +51,21 @@ def descent(curvatures, minima, rate: float, period: int, steps: int, start: flo
     return np.array(path)
 
 
+def corrected_descent(curvatures, minima, rate: float, period: int, rounds: int, start: float = 0.0) -> np.ndarray:
+    """The common weight after each round of SCAFFOLD: everybody takes away how its slope differs from the mean of all.
+
+    y_i <- y_i - rate (g_i(y_i) - g_i(w) + mean_j g_j(w)), p times from the round's start w: where the mean slope is
+    zero nobody moves, whatever p is. Karimireddy et al., 2020 (option I, all workers in every round).
+    """
+    a, b, path = np.asarray(curvatures, float), np.asarray(minima, float), [start]
+    for _ in range(rounds):
+        slopes, y = a * (path[-1] - b), np.full(len(b), path[-1])
+        for _ in range(period):
+            y = y - rate * (a * (y - b) - slopes + slopes.mean())
+        path.append(float(y.mean()))
+    return np.array(path)
+
+
 # ---- the bound ----
 
 

@@ -8,9 +8,10 @@ import ipywidgets
 import numpy as np
 
 from dlmini.lessons.local_sgd.periods import Row, descent, longest_period, rests_at
+from dlmini.lessons.picture_desk import image
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, strokes, themed
-from dlmini.show.paper import Sheet, sheet
+from dlmini.show.paper import Sheet, WithStill, sheet
 
 VALLEYS = {"curvatures": (1.0, 0.2), "minima": (-1.0, 1.0)}
 LONG = 240  # steps that are drawn of two valleys
@@ -80,7 +81,7 @@ def bound(workers: Sequence[int], runs: Mapping[str, tuple[float, float]]):
     return figure
 
 
-class TwoValleys(ipywidgets.VBox):
+class TwoValleys(WithStill, ipywidgets.VBox):
     """Three sliders and a picture; every change draws it again."""
 
     def __init__(self, **start):
@@ -93,17 +94,13 @@ class TwoValleys(ipywidgets.VBox):
             widget.style.description_width, widget.continuous_update = "initial", False
             widget.value = start.get(name, widget.value)
             widget.observe(lambda _: self.draw(), "value")
-        self.choices, self.picture = choices, ipywidgets.Image(format="png")
+        self.choices, self.picture = choices, image()
         super().__init__([ipywidgets.HBox(list(choices.values())), self.picture])
         self.draw()
 
     def draw(self) -> None:
         self.figure = valleys(**{name: widget.value for name, widget in self.choices.items()})
         self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def two_valleys(**start) -> TwoValleys:

@@ -12,6 +12,7 @@ from dlmini.comm.processes import Processes
 from dlmini.lessons.data_parallelism.classroom import MIB, Published
 from dlmini.lessons.meet_the_lab.messages import Line, Point, fastest, fit, message_times
 from dlmini.lessons.meet_the_lab.shards import RULES
+from dlmini.lessons.picture_desk import StillBox, image
 from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, ORANGE, VERMILION, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, said
@@ -84,7 +85,7 @@ def shards(n: int, size: int):
 
 @themed
 def published(rows: Sequence[Published], line: Line):
-    """Seconds of synchronisation by the size of a message: the seed's table, and the line through it."""
+    """Seconds of synchronisation by the size of a message: the source's table, and the line through it."""
     figure, ax = sheet(8, 4.2)
     size = np.linspace(0, 9, 2)
     ax.plot(size, line.seconds(size * MIB), color=BLACK, linewidth=1.5,
@@ -93,7 +94,7 @@ def published(rows: Sequence[Published], line: Line):
         off = line.seconds(row.mib * MIB) / row.synchronisation - 1
         ax.plot(row.mib, row.synchronisation, "o", color=colour, markersize=9, label=f"{row.name}: line {off:+.0%}")
     ax.set(xlabel="size of a message, MiB", ylabel="synchronisation, s per epoch", xlim=(-0.2, 9), ylim=(0, 80))
-    ax.set_title("What six PCs measured (seed S1, table 2)")
+    ax.set_title("What six PCs measured (source S1, table 2)")
     ax.legend()
     return figure
 
@@ -116,7 +117,7 @@ class Bench:
         for button, press in zip(self.buttons, names.values(), strict=True):
             button.on_click(lambda _, press=press: press())
         self.network.observe(lambda _: self.clear(), "value")
-        self.picture, self.words = ipywidgets.Image(format="png"), ipywidgets.HTML()
+        self.picture, self.words = image(), ipywidgets.HTML()
         self.draw()
 
     @property
@@ -145,11 +146,12 @@ class Bench:
         enough = {kind: points for kind, points in self.sent.items() if len({p.nbytes for p in points}) > 1}
         lines = {f"line, {kind}": fit(fastest(points), relative=True) for kind, points in enough.items()}
         title = "The cost of one message" if lines else "Two sizes make a line: send some"
-        self.picture.value = cost_lines(self.sent, lines, title, between=(5e-7, 10.0))._repr_png_()
+        self.figure = cost_lines(self.sent, lines, title, between=(5e-7, 10.0))
+        self.picture.value = self.figure._repr_png_()
 
     def box(self) -> ipywidgets.VBox:
-        return ipywidgets.VBox([ipywidgets.HBox([self.payload, self.network]), ipywidgets.HBox(self.buttons),
-                                self.words, self.picture])  # fmt: skip
+        rows = [ipywidgets.HBox([self.payload, self.network]), ipywidgets.HBox(self.buttons)]
+        return StillBox([*rows, self.words, self.picture], lambda: self.figure)
 
 
 def message_bench() -> ipywidgets.VBox:

@@ -91,7 +91,7 @@ def quorum_error(quorum: int, workers: int, draws: int) -> float:
 
 
 def classroom_star(ratio: float, mib: float = 8.33) -> float:
-    """Seconds of synchronisation in an epoch of the seed's star, if messages are `ratio` times shorter: its own fit."""
+    """Seconds of synchronisation in an epoch of the source's star, if messages are `ratio` times shorter."""
     fixed, bandwidth = calibrated()
     return SYNCS * (fixed + 2 * (COMPUTERS - 1) * mib * MIB / ratio / bandwidth)
 

@@ -12,9 +12,10 @@ from dlmini.lessons.allreduce.costs import ring_seconds
 from dlmini.lessons.data_parallelism.classroom import TABLE
 from dlmini.lessons.parameter_servers import costs
 from dlmini.lessons.parameter_servers.learning import classroom_ring, classroom_star, quorum_time
+from dlmini.lessons.picture_desk import image
 from dlmini.show.matrices import bytes_between
 from dlmini.show.palette import BLACK, BLUE, CURVES, GREEN, GREY, HEAT, VERMILION, themed
-from dlmini.show.paper import sheet
+from dlmini.show.paper import WithStill, sheet
 from dlmini.show.units import BYTES, said, unit
 
 
@@ -94,7 +95,7 @@ def worth_of_a_ring():
     return figure
 
 
-class ServerBench(ipywidgets.VBox):
+class ServerBench(WithStill, ipywidgets.VBox):
     """Sliders and two pictures: time against servers, and the load of every link."""
 
     def __init__(self, **start):
@@ -108,7 +109,7 @@ class ServerBench(ipywidgets.VBox):
             widget.style.description_width, widget.continuous_update = "initial", False
             widget.value = start.get(name, widget.value)
             widget.observe(lambda _: self.draw(), "value")
-        self.race, self.loads = ipywidgets.Image(format="png"), ipywidgets.Image(format="png")
+        self.race, self.loads = image(), image()
         box = ipywidgets.Box(list(self.choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
         super().__init__([box, self.race, self.loads])
         self.draw()
@@ -121,10 +122,6 @@ class ServerBench(ipywidgets.VBox):
         shown = link_loads({f"{n} workers, {k} servers": costs.served(n, k, nbytes, Switch(link)),
                             "every worker also serves": costs.served_by_all(n, nbytes, Switch(link))})  # fmt: skip
         self.race.value, self.loads.value = self.figure._repr_png_(), shown._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def server_bench(**start) -> ServerBench:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import ipywidgets
 import numpy as np
 
+from dlmini.lessons.picture_desk import image
 from dlmini.lessons.quantisation.grids import decoded, entropy, errors_by_bits, levels_of, on_grid
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, themed
-from dlmini.show.paper import sheet
+from dlmini.show.paper import WithStill, sheet
 
 
 @themed
@@ -50,11 +51,11 @@ def error_lines(u: np.ndarray, bits: Sequence[int]):
     return figure
 
 
-class BitsBench(ipywidgets.VBox):
+class BitsBench(WithStill, ipywidgets.VBox):
     """A slider for the bits, and the picture of `grid`."""
 
     def __init__(self, u: np.ndarray, bits: int = 4):
-        self.u, self.picture = u, ipywidgets.Image(format="png")
+        self.u, self.picture = u, image()
         self.bits = ipywidgets.IntSlider(bits, 2, 16, description="bits", continuous_update=False)
         self.bits.observe(lambda _: self.draw(), "value")
         super().__init__([self.bits, self.picture])
@@ -63,10 +64,6 @@ class BitsBench(ipywidgets.VBox):
     def draw(self) -> None:
         self.figure = grid(self.u, self.bits.value)
         self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def bits_bench(u: np.ndarray, bits: int = 4) -> BitsBench:

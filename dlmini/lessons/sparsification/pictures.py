@@ -8,9 +8,10 @@ import ipywidgets
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
+from dlmini.lessons.picture_desk import image
 from dlmini.lessons.sparsification.largest import expected_density, kept, place_bits
 from dlmini.show.palette import BLACK, BLUE, GREY, HEAT, VERMILION, strokes, themed
-from dlmini.show.paper import sheet
+from dlmini.show.paper import WithStill, sheet
 
 
 def percent() -> FuncFormatter:
@@ -97,11 +98,11 @@ def filling(found: Mapping[str, Sequence[float]], share: float):
     return figure
 
 
-class RatioBench(ipywidgets.VBox):
+class RatioBench(WithStill, ipywidgets.VBox):
     """A slider for the share that is sent, and the picture of `selection`."""
 
     def __init__(self, u: np.ndarray, shape: tuple[int, ...], share: float = 0.01):
-        self.u, self.pixels, self.picture = u, np.empty(shape), ipywidgets.Image(format="png")
+        self.u, self.pixels, self.picture = u, np.empty(shape), image()
         self.share = ipywidgets.FloatLogSlider(
             value=share, min=-4, max=0, step=0.25, description="share sent", readout_format=".2%",
             continuous_update=False)  # fmt: skip
@@ -112,10 +113,6 @@ class RatioBench(ipywidgets.VBox):
     def draw(self) -> None:
         self.figure = selection(self.u, self.share.value, self.pixels)
         self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
 
 
 def ratio_bench(u: np.ndarray, shape: tuple[int, ...], share: float = 0.01) -> RatioBench:

@@ -1,0 +1,99 @@
+"""A dashboard in the dark, on narrow pages, at 200 %, and with the keyboard alone; figures that say what they show."""
+
+import pytest
+from lab import missing, page, run_all, show_cell, write_notebook
+from visitor import Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"browser tests: {missing()}")]
+
+BOOK = "looks.ipynb"
+CELLS = (
+    'from dlmini.show import dashboard, law_card\ndashboard(recording="03", speed="at once")',
+    'law_card("a law", 1.0, 1.0)',
+)
+CONTRAST = """(element) => {
+    const numbers = (text) => text.match(/[0-9.]+/g).map(Number);
+    const linear = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+    const clear = (one) => numbers(getComputedStyle(one).backgroundColor)[3] === 0;
+    let behind = element;
+    while (behind.parentElement && clear(behind)) behind = behind.parentElement;
+    const [a, b] = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor].map(numbers).map(light);
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+}"""
+WORDS = (".dlmini-status", ".dlmini-tile-name", ".dlmini-tile-value", ".dlmini-card-title", ".dlmini-keys span")
+WORDS += (".dlmini-dashboard select", ".dlmini-clear", ".dlmini-legend-item span:last-child")
+CLIPPED = """() => [...document.querySelectorAll('.dlmini-dashboard select')].filter((select) => {
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = getComputedStyle(select).font;
+    return select.offsetWidth && pen.measureText(select.selectedOptions[0]?.text ?? '').width > select.clientWidth - 20
+}).map((select) => select.selectedOptions[0].text)"""
+TOO_WIDE = "() => { const box = document.querySelector('.dlmini-dashboard'); return box.scrollWidth - box.clientWidth }"
+
+
+@pytest.fixture
+def book(lab):
+    folder, url, token = lab
+    write_notebook(folder / BOOK, *CELLS)
+    return url, token
+
+
+def dark(view) -> None:
+    view.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
+    view.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
+
+
+def played(view) -> Visitor:
+    """The notebook is run, and the recording played to its end."""
+    run_all(view)
+    show_cell(view, "dashboard(")
+    visitor = Visitor(view)
+    visitor.sees("idle")
+    visitor.press("Start")
+    visitor.sees("ended")
+    return visitor
+
+
+def test_in_the_dark_every_word_can_be_read(book, shots):
+    with page(*book, BOOK) as view:
+        dark(view)
+        played(view)
+        view.screenshot(path=shots / "dark.png")
+        for what in WORDS:
+            assert view.locator(what).first.evaluate(CONTRAST) >= 4.5, what
+        show_cell(view, "law_card(")
+        assert view.get_by_text("a law").first.evaluate(CONTRAST) >= 4.5
+        view.screenshot(path=shots / "dark_card.png")
+
+
+@pytest.mark.parametrize(("width", "height"), [(900, 900), (700, 500)], ids=["900 px", "1400 px at 200 %"])
+def test_on_a_narrow_page_nothing_is_clipped_and_the_legend_stands_above_the_curves(book, shots, width, height):
+    with page(*book, BOOK, width, height) as view:
+        view.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        played(view)
+        view.screenshot(path=shots / f"wide_{width}.png")
+        assert view.evaluate(TOO_WIDE) <= 1
+        assert view.evaluate(CLIPPED) == []
+        legend, curves = (view.locator(what).first.bounding_box() for what in (".dlmini-legend", ".dlmini-grid"))
+        assert legend["y"] + legend["height"] <= curves["y"] + 1
+        assert legend["height"] > 10
+
+
+def test_with_the_keyboard_alone_a_run_is_started_and_seen(book, shots):
+    with page(*book, BOOK) as view:
+        run_all(view)
+        show_cell(view, "dashboard(")
+        visitor = Visitor(view)
+        visitor.sees("idle")
+        view.locator(".dlmini-dashboard select").first.focus()
+        for _ in range(8):
+            view.keyboard.press("Tab")
+            if view.evaluate("() => document.activeElement.classList.contains('dlmini-start')"):
+                break
+        assert view.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
+        view.screenshot(path=shots / "focus.png")
+        view.keyboard.press("Enter")
+        visitor.sees("ended")
+        label = view.locator(".dlmini-card canvas").nth(1).get_attribute("aria-label")
+        assert label.startswith("test accuracy of ")
+        assert "%" in label
