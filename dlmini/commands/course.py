@@ -1,4 +1,4 @@
-"""`dlmini course build | check | strip | record | book`: for those who write lessons."""
+"""`dlmini course build | check | strip | record | book | slides`: for those who write lessons, and give them."""
 
 from __future__ import annotations
 
@@ -73,15 +73,49 @@ def book_command(
 ) -> None:
     """The whole course as HTML pages, to read and print without network or kernel."""
     from dlmini.course.book.bind import bind
-    from dlmini.profile import PROFILES
 
-    if profile not in PROFILES:
-        raise ValueError(f"--profile={profile!r} is unknown; use one of {', '.join(PROFILES)}")
+    check_profile(profile)
     failures = bind(clone(), into, run, profile, one_file, lambda said: say(escape(said)))
     say(f"open {into / 'index.html'}")
     if failures:
         say(f"{len(failures)} of the lessons did not reach their end: {escape('; '.join(failures))}")
         raise typer.Exit(1)
+
+
+@course.command("slides")
+def slides_command(
+    only: Annotated[list[str], typer.Argument(metavar="LESSON...", help="such as 04, or 03 04; all for all of them")],
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="where the pages go")] = Path("build/slides"),
+    profile: Annotated[str, typer.Option(help="normal: experiments as large as in class, or fast")] = "normal",
+) -> None:
+    """A lesson's questions and figures as slides: one page of plain HTML, for a browser without network."""
+    from dlmini.course import lessons
+    from dlmini.course.book.bind import slides
+
+    check_profile(profile)
+    known = [it.name for it in lessons.written(clone() / "course")]
+    names = known if only == ["all"] else [called(word, known) for word in only]
+    failures = slides(clone(), into, names, profile, lambda said: say(escape(said)))
+    if failures:
+        say(f"{len(failures)} of the lessons did not reach their end: {escape('; '.join(failures))}")
+        raise typer.Exit(1)
+
+
+def called(word: str, known: list[str]) -> str:
+    """The lesson of that number or name."""
+    found = [name for name in known if word in (name, name[:2])]
+    if not found:
+        raise ValueError(
+            f"there is no lesson {word!r}; give numbers such as 04: here are {known[0][:2]} to {known[-1][:2]}"
+        )
+    return found[0]
+
+
+def check_profile(profile: str) -> None:
+    from dlmini.profile import PROFILES
+
+    if profile not in PROFILES:
+        raise ValueError(f"--profile={profile!r} is unknown; use one of {', '.join(PROFILES)}")
 
 
 def clone() -> Path:

@@ -64,7 +64,7 @@ def seen(book):
 
 def test_every_lesson_has_a_page_beside_index_glossary_and_lecturers(seen):
     names = {f"{it.name}.html" for it in lessons.written(PROJECT / "course")}
-    assert set(seen) == names | {"index.html", "glossary.html", "lecturers.html", "book.html"}
+    assert set(seen) == names | {"index.html", "glossary.html", "api.html", "lecturers.html", "book.html"}
     assert names <= set(seen["index.html"].links)
 
 
@@ -110,6 +110,55 @@ def test_every_exercise_stands_in_its_lesson_without_its_solution(book):
             names = stubs(strip(file.read_bytes(), file.name).decode())
             assert all(f"<h3><code>{name}</code></h3>" in text for name in names), file.name
             assert "SOLUTION" not in text
+
+
+def test_every_public_name_has_its_docstring_on_the_page_of_names(book, seen):
+    import dlmini
+
+    assert {f"api-{name}" for name in dlmini.__all__} <= set(seen["api.html"].places)
+    text = (book / "api.html").read_text(encoding="utf-8")
+    assert "Send the largest." in text
+    assert "|Q(u) - u|^2 &lt;= (1 - k/d) |u|^2</pre>" in text
+
+
+def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):
+    file = small / "course" / "00_draws.md"
+    cell = '```{code-cell} ipython3\ncheck("00.ping_pong")\n```\n'
+    define = '```{code-cell} ipython3\ncheck = lambda name: print("RESULT of", name)\n```\n'
+    file.write_text(file.read_text(encoding="utf-8") + "\n" + define + "\n" + cell, encoding="utf-8")
+    bind(small, tmp_path / "book", tell=lambda said: None)
+    page = (tmp_path / "book" / "00_draws.html").read_text(encoding="utf-8")
+    assert "RESULT of" not in re.sub(r"<[^>]+>", "", page).replace('"RESULT of"', "")
+    assert "In the notebook this says what your function does right" in page
+
+
+def test_slides_have_every_question_and_every_figure(small, tmp_path):
+    file = small / "course" / "00_draws.md"
+    text = file.read_text(encoding="utf-8")
+    asked = "\n## 1. Sums\n\n> **The question.** How much is $x^2$?\n\n> **Before you run it.** Guess.\n"
+    file.write_text(text.replace("```{code-cell}", asked + "\n```{code-cell}", 1), encoding="utf-8")
+    assert binding.slides(small, tmp_path, ["00_draws"], "fast", lambda said: None) == []
+    page = (tmp_path / "00_draws.html").read_text(encoding="utf-8")
+    assert page.count("<section") == 4
+    assert page.count(PIXEL) == 1
+    assert page.count("1. Sums</h2>") == 3
+    assert "<math" in page
+    assert not re.search(r"<script|<link\b|src=\"http", page)
+
+
+def test_pictures_say_what_is_on_them():
+    from dlmini import curves
+    from dlmini.events import Measured
+    from dlmini.show.paper import described
+
+    figure = curves({name: [Measured(0, 0.5, 0.8, rank=0, at=1.0)] for name in ("a way", "another")})
+    said = described(figure)
+    assert "a way, another" in said
+    assert "accuracy" in said
+    data, facts = figure._repr_mimebundle_()
+    assert facts["image/png"]["alt"] == said == data["text/plain"]
+    shown = cells.displayed({"image/png": PIXEL}, facts)
+    assert f'alt="{said}"' in shown
 
 
 def test_the_index_says_what_each_lesson_teaches_and_needs(book):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dlmini.course import lessons
 from dlmini.course.book import pages
+from dlmini.course.book import slides as decks
 from dlmini.course.book.runs import run as run_notebook
 from dlmini.course.build import exercises, notebooks
 from dlmini.files import write_text
@@ -33,12 +34,10 @@ def bind(
 ) -> list[str]:
     """Write the book of the course in `root`; returns a sentence for each lesson that did not reach its end."""
     demand_tools()
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; name a folder for the book")
-    folder.mkdir(parents=True, exist_ok=True)
+    demand_folder(folder)
     made, failures = lesson_pages(root, folder, profile if run else "", tell)
     course = root / "course"
-    book = [pages.index(course), *made, *pages.glossary(course), pages.lecturers(course)]
+    book = [pages.index(course), *made, *pages.glossary(course), pages.api(), pages.lecturers(course)]
     for page in book:
         put(folder / f"{page.name}.html", pages.written(page, book))
     if one_file:
@@ -67,10 +66,30 @@ def lesson_pages(root: Path, folder: Path, profile: str, tell: Callable) -> tupl
     return made, failures
 
 
+def slides(root: Path, folder: Path, names: list[str], profile: str, tell: Callable[[str], None] = print) -> list[str]:
+    """A page of slides for each lesson; returns a sentence for each that did not reach its end."""
+    demand_tools()
+    demand_folder(folder)
+    texts, failures = {file.stem: text for file, text in notebooks(root).items()}, []
+    for it in [it for it in lessons.written(root / "course") if it.name in names]:
+        ran = run_notebook(texts[it.name], it.name, root / "solutions", folder, profile)
+        failures += [f"{it.name}: {ran.failure}"] if ran.failure else []
+        made = decks.deck(it, ran.notebook, root / "course")
+        put(folder / f"{it.name}.html", decks.page(it, made, root / "course"))
+        tell(f"{it.title} · {len(made)} slides: {folder / f'{it.name}.html'}")
+    return failures
+
+
 def demand_tools() -> None:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ImportError(f'the book needs {", ".join(missing)}: pip install -e ".[book]" in the clone brings it')
+
+
+def demand_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; name a folder for the book")
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def put(file: Path, text: str) -> None:

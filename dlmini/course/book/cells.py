@@ -11,6 +11,9 @@ from itertools import groupby
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = '<p class="live">Live in the notebook{}.</p>'
 STILL = "; this is its first picture"
+DRAWN = "what the cell above has drawn"
+CHECK = re.compile(r"check\(")  # a cell that looks at somebody's own functions
+CHECKED = '<p class="live">In the notebook this says what your function does right, and what not yet.</p>'
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
 FIRST_FRAME = re.compile(r'<img[^>]*src="(data:image/[^"]+)"')
@@ -57,12 +60,13 @@ def output(left) -> str:
     if left["output_type"] == "error":
         said = escape(COLOURS.sub("", f"{left['ename']}: {left['evalue']}"))
         return f'<p class="failed">This cell ended with {said}. The cells after it were not run.</p>'
-    return displayed(left["data"])
+    return displayed(left["data"], left.get("metadata", {}))
 
 
-def displayed(data) -> str:
-    """The best of what an output offers to paper: a widget's picture, a card, a figure, text."""
-    still = next((picture(kind, data[kind]) for kind in IMAGES if kind in data), "")
+def displayed(data, facts=None) -> str:
+    """The best of what an output offers to paper: a widget's picture, a card, a figure, text. facts: its metadata."""
+    said = {kind: (facts or {}).get(kind, {}).get("alt", DRAWN) for kind in IMAGES}
+    still = next((picture(kind, data[kind], said[kind]) for kind in IMAGES if kind in data), "")
     if WIDGET in data and "text/html" in data:
         return f'<div class="card">{data["text/html"]}</div>'  # a question: paper has room for the answer
     if WIDGET in data:
@@ -75,14 +79,15 @@ def displayed(data) -> str:
     return still or printed(data.get("text/plain", ""))
 
 
-def picture(kind: str, content: str) -> str:
+def picture(kind: str, content: str, said: str = DRAWN) -> str:
     if kind == "image/svg+xml":
         content = base64.b64encode(content.encode()).decode()
-    return shown(f"data:{kind};base64,{''.join(content.split())}")
+    return shown(f"data:{kind};base64,{''.join(content.split())}", said)
 
 
-def shown(address: str) -> str:
-    return f'<p class="figure"><img src="{address}" alt="what the cell above has drawn"></p>'
+def shown(address: str, said: str = DRAWN) -> str:
+    """said: what is on the picture, for who cannot see it."""
+    return f'<p class="figure"><img src="{address}" alt="{escape(said)}"></p>'
 
 
 def printed(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlmini.course import lessons
+from dlmini.course.book import api as names
 from dlmini.course.book import cells
 from dlmini.course.book.exercises import appendix
 from dlmini.course.book.prose import Heading, prose
@@ -51,7 +52,8 @@ def lesson(it: lessons.Lesson, notebook: dict, stub: str, course: Path, note: st
             html, found = prose(source, it.name, course, used=used)
             parts, headings = [*parts, html], [*headings, *found]
         else:
-            parts.append(f'<div class="cell">{cells.code(source)}{cells.outputs(cell["outputs"])}</div>')
+            left = cells.CHECKED if cells.CHECK.match(source) else cells.outputs(cell["outputs"])
+            parts.append(f'<div class="cell">{cells.code(source)}{left}</div>')
     if stub:
         headings.append(Heading(2, f"{it.name}-exercises", "Exercises"))
         parts.append(
@@ -83,6 +85,12 @@ def glossary(course: Path) -> list[Page]:
         return []
     body, headings = prose(read(file), "glossary", course)
     return [Page("glossary", title(headings), body, headings)]
+
+
+def api() -> Page:
+    """Every public name, from its docstring."""
+    body, headings = names.body()
+    return Page("api", "Every public name", body, headings)
 
 
 def title(headings: list[Heading]) -> str:
