@@ -100,10 +100,11 @@ def train(
 
     check_places(save, out)
     pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
-    check_used(task, workers, tile, full, {"on": on, "network": network, "out": out}, (sync, topology, compress))
+    joint = workers > 1 or task != "classify" or until is not None or patience > 0
+    alone_with = {"on": None if joint else on, "network": network, "out": out}
+    check_used(task, workers, tile, full, alone_with, (sync, topology, compress))
     make = words.choose("optimiser", optimizer, words.OPTIMIZERS)
     chosen = make(RATES[optimizer] if rate is None else rate)
-    joint = workers > 1 or task != "classify" or until is not None or patience > 0
     place = words.read_place(on or "processes", workers + pieces[1].servers, network) if joint else None
     asked, about = task_of(task, model, data, batch, tile or TILE, full, threads)
     say(f"{about} · {optimizer}, rate {chosen.rate:g}")
@@ -111,7 +112,8 @@ def train(
         weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
     else:
         told = words.told_place(on or "processes", network)
-        say(f"{workers} workers · when: {sync} · with whom: {topology} · how briefly: {compress} · where: {told}")
+        who = f"{workers} worker" + "s" * (workers > 1)
+        say(f"{who} · when: {sync} · with whom: {topology} · how briefly: {compress} · where: {told}")
         weights = together(asked, chosen, epochs, seed, pieces, place, out, until=until, patience=patience)
     if task == "segment":
         by_class(asked.by_class(weights))
@@ -119,13 +121,11 @@ def train(
         write_results(save, lambda file: asked.model.save(file, weights, asked.statistics(weights)), "weights")
 
 
-def check_used(task: str, workers: int, tile: int | None, full: bool, joint: dict, levels: tuple) -> None:
-    """Refuse options that would be ignored."""
+def check_used(task: str, workers: int, tile: int | None, full: bool, alone_with: dict, levels: tuple) -> None:
+    """Refuse options that would be ignored. alone_with: those without a meaning for one worker, as they were given."""
     if workers < 1:
         raise ValueError(f"--workers {workers}: there must be at least one")
-    ignored = [
-        f"--{name}" for name, given in joint.items() if given is not None and not (name == "on" and task != "classify")
-    ]
+    ignored = [f"--{name}" for name, given in alone_with.items() if given is not None]
     if workers == 1 and (ignored or levels != ("bsp", "allreduce", "none")):
         said = ", ".join(ignored) or "--sync, --topology, --compress"
         raise ValueError(f"one worker talks to nobody, so {said} would have no effect; give --workers 2 or more")

@@ -133,7 +133,7 @@ def report(outcome, board: Board, out) -> None:
     for text in board.lines():
         say(text)
     if outcome.stopped:
-        say(f"ended early: {escape(outcome.stopped)}")
+        say(f"Ended: {escape(outcome.stopped)}")
     say(f"[bold]{outcome.accuracy:.1%}[/bold] after {time_told(outcome.seconds, board)} · {sent_told(outcome, board)}")
     if out:
         write_results(out, outcome.save, "events and summary")

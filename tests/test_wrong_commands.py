@@ -63,6 +63,7 @@ WRONG = [
     (("check", "99"), "99"),
     (("grade", "04", "nowhere"), "nowhere"),
     (("doctor", "--hosts", "nowhere"), "nowhere: No such file or directory; check the path"),
+    (("course", "slides", "99"), "there is no lesson '99'; give numbers such as 04"),
     (("lab", "--no-token"), "without its token"),
 ]
 
