@@ -1,0 +1,85 @@
+"""`dlmini leaderboard`: entries of the capstone, judged in sandboxes on worlds that nobody has seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlmini.terminal import say
+
+EXERCISE = "17_capstone"
+PARTS = ("recipe", "say", "hear", "mixing")
+
+
+def leaderboard(
+    submissions: Annotated[Path | None, typer.Argument(help="a folder or zip of entries, as for grading")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="where page and tables go")] = Path("leaderboard"),
+    worlds: Annotated[int, typer.Option(min=1, max=24, help="how many; kinds take turns")] = 4,
+    secret: Annotated[Path | None, typer.Option(help="the secret.txt of another board, for the same worlds")] = None,
+    sandbox: Annotated[str, typer.Option(help="auto, strict, bwrap, rlimit or none")] = "auto",
+    replay: Annotated[str, typer.Option(help="an entry of this board: judge it again, and compare")] = "",
+) -> None:
+    """Race entries of lesson 17 under budgets, and write who is in front. Without submissions: the three references."""
+    from dlmini.grade.sandbox.levels import choose
+    from dlmini.grade.secret import secret_in
+    from dlmini.leaderboard.page import write_board
+    from dlmini.leaderboard.race import race, references
+    from dlmini.leaderboard.worlds import draw
+
+    held = choose(sandbox)
+    if replay:
+        return replayed(out, replay, held)
+    entries = references() + (handed_in(submissions) if submissions else [])
+    drawn = draw(secret_in(out, secret), worlds)
+    if held.warning:
+        say(f"[yellow]{held.warning}[/]")
+    results = race(entries, drawn, held, told=lambda name, trial: show(name, trial))
+    write_board(out, results)
+    for place, result in enumerate(results, 1):
+        remark = f"  ({plain(result.why)})" if result.why else ""
+        say(f"{place:3}  {result.score:.2%}  {plain(result.entry.name)}{remark}")
+    say(f"written: {out / 'leaderboard.html'}, leaderboard.csv, entries/; the worlds' secret is {out / 'secret.txt'}")
+    return None
+
+
+def handed_in(folder: Path) -> list:
+    from dlmini.grade.submissions.collect import collect
+    from dlmini.leaderboard.race import Entry
+
+    return [Entry(one.name, one.source, one.problem) for one in collect(folder, EXERCISE, PARTS)]
+
+
+def show(name: str, trial) -> None:
+    used = trial.counted
+    spent = f"{used.megabytes:7.2f} MB {used.seconds:6.2f} s"
+    say(f"  {plain(name):20.20}  {trial.world:8} {trial.accuracy:6.1%}  {spent}  {plain(trial.why)}")
+
+
+def replayed(out: Path, name: str, held) -> None:
+    """Judge an entry of a board again: every number must come out as before."""
+    import json
+
+    from dlmini.grade.secret import read
+    from dlmini.leaderboard.page import slug
+    from dlmini.leaderboard.race import Entry, Result, one_trial
+    from dlmini.leaderboard.worlds import draw
+
+    file = out / "entries" / f"{slug(name)}.json"
+    if not file.is_file():
+        raise ValueError(f"{out} holds no entry {name!r}; its entries are in {out / 'entries'}")
+    before = json.loads(file.read_text(encoding="utf-8"))
+    source = file.with_suffix(".py").read_text(encoding="utf-8")
+    drawn = draw(read(out / "secret.txt"), len(before["trials"]))
+    result = Result(Entry(name, source), tuple(one_trial(Entry(name, source), world, held) for world in drawn))
+    again = json.loads(json.dumps([trial.as_dict() for trial in result.trials]))
+    if again != before["trials"]:
+        now = f"{name} came to {result.score!r} now, and to {before['score']!r} before"
+        raise ValueError(f"{now}: it is not repeatable")
+    say(f"{plain(name)}: {result.score!r}, as before, in {len(drawn)} worlds")
+
+
+def plain(text: str) -> str:
+    """Without what a terminal would take for marks."""
+    return text.replace("[", r"\[")

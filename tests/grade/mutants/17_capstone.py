@@ -1,0 +1,42 @@
+"""Wrong answers to exercise 17: (function, what is wrong, this of the solution, that in its place).
+
+A fifth entry is what `check` says of a mistake that the lesson's text, docstrings or hints warn of.
+"""
+
+ROUNDS, HEARD, MIXING, RECIPE = "rounds_within", "heard", "mixing", "recipe"
+BUDGETS = 'costs = ((seconds, terms["seconds"]), (sent, 1e6 * terms["megabytes"]), (price, terms["money"]))'
+LEAST = 'return min([terms["steps"], *(int(budget / cost) for cost, budget in costs if cost > 0)])'
+ADDED = "K[i, j % size] += 1 / 4"
+COUNT = "count = min(update.size, 8 + update.size // 16)"
+
+MUTANTS = [
+    (ROUNDS, "one machine is paid", 'terms["workers"] * seconds', "seconds", "one machine is paid"),
+    (
+        ROUNDS,
+        "money is forgotten",
+        BUDGETS,
+        'costs = ((seconds, terms["seconds"]), (sent, 1e6 * terms["megabytes"]))',
+        "money is forgotten",
+    ),
+    (
+        ROUNDS,
+        "steps are forgotten",
+        'min([terms["steps"], *(',
+        "min([10**9, *(",
+        "the steps of the world",
+    ),
+    (ROUNDS, "rounded up", LEAST, LEAST.replace("int(budget / cost)", "int(budget / cost) + 1"), "one round more"),
+    (ROUNDS, "at least one", LEAST, f"{LEAST} or 1"),
+    (ROUNDS, "divided by nothing", " if cost > 0", ""),
+    (HEARD, "the numbers without their size", "update[index].tobytes()", "np.sign(update[index]).tobytes()"),
+    (HEARD, "the smallest", "-np.abs(update)", "np.abs(update)", "is off by"),
+    (HEARD, "the largest, not the largest magnitudes", "-np.abs(update)", "-update"),
+    (HEARD, "twice as many", COUNT, "count = min(update.size, 8 + update.size // 8)", "a message has at most"),
+    (HEARD, "eight too few for all", COUNT, "count = min(update.size, update.size // 16)"),
+    (MIXING, "set, not added", ADDED, "K[i, j % size] = 1 / 4", "sums to"),
+    (MIXING, "thirds of four", ADDED, "K[i, j % size] += 1 / 3", "sums to"),
+    (MIXING, "everybody", "(i, i, i + far, i - far)", "range(size)"),
+    (RECIPE, "no round at all", "max(1, rounds)", "rounds"),
+    (RECIPE, "all steps whatever the period", '"rounds": max(1, rounds)', '"rounds": terms["steps"]'),
+    (RECIPE, "a word nobody knows", '"sync": f"local:{period}"', '"sync": f"sometimes:{period}"'),
+]

@@ -1,0 +1,120 @@
+"""The same entry always comes to the same; cheats gain nothing; what is wrong gets a sentence."""
+
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import pytest
+from capstone_entries import CHEATS, DEAF, HONEST, LIAR, SILENT, WRONG, changed
+
+from dlmini.grade.sandbox.levels import choose
+from dlmini.leaderboard import voices
+from dlmini.leaderboard.judge import Look, Trial, judge, rehearse
+from dlmini.leaderboard.race import Entry, front, one_trial, race, references
+from dlmini.leaderboard.worlds import draw
+
+WORLDS = draw(bytes(range(32)), 4, steps=8)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """Less patience with endless loops."""
+    monkeypatch.setattr(voices, "LIMITS", replace(voices.LIMITS, cpu=3))
+
+
+def near(source: str) -> ModuleType:
+    module = ModuleType("entry")
+    exec(source, module.__dict__)
+    return module
+
+
+@pytest.fixture(scope="module")
+def honest() -> Trial:
+    return judge(HONEST, "entry.py", WORLDS[0], choose("auto"))
+
+
+def test_in_sandboxes_an_entry_comes_to_what_it_comes_to_at_home(honest):
+    assert honest.why == ""
+    assert honest == rehearse(near(HONEST), WORLDS[0])
+    assert judge(HONEST, "entry.py", WORLDS[0], choose("auto")) == honest
+
+
+def test_worlds_follow_from_their_secret():
+    again, other = draw(bytes(range(32)), 4, steps=8), draw(bytes(32), 4, steps=8)
+    for one, same, another in zip(WORLDS, again, other, strict=True):
+        assert one.terms == same.terms != another.terms
+        np.testing.assert_array_equal(one.task.train.y, same.task.train.y)
+        np.testing.assert_array_equal(one.task.initial(one.seed), same.task.initial(same.seed))
+        assert repr(one.on) == repr(same.on)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_gets_a_sentence(name):
+    this, that, word = WRONG[name]
+    found = judge(changed((this, that)), "entry.py", WORLDS[0], choose("auto"))
+    assert word in found.why
+    assert found.accuracy == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_there_is_nothing_to_be_found_outside(name):
+    found = judge(changed(CHEATS[name]), "entry.py", WORLDS[0], choose("auto"))
+    assert found.why
+    assert not found.looks
+
+
+def test_a_message_that_lies_about_its_length_is_not_taken():
+    found = judge(changed(LIAR), "entry.py", WORLDS[0], choose("auto"))
+    assert "cannot be sent" in found.why
+    assert found.accuracy == pytest.approx(0.1)
+
+
+def test_who_sends_nothing_learns_nothing_from_others():
+    """Each rank then hears itself in the others' place, as if it trained alone."""
+    found = judge(changed(SILENT, DEAF), "entry.py", WORLDS[0], choose("auto"))
+    alone = changed(('"topology": "own", "compress": "own"', '"topology": "own", "compress": "none"'))
+    lonely = rehearse(near(alone.replace("(i, i, i + 1, i - 1)", "(i, i, i, i)")), WORLDS[0])
+    assert [look.accuracy for look in found.looks] == pytest.approx([look.accuracy for look in lonely.looks], abs=0.02)
+
+
+def test_state_does_not_survive_a_world():
+    """A counter in a module begins anew in every world and in every rank."""
+    counting = changed(
+        (
+            "def say(update, seed):",
+            "calls = []\n\ndef say(update, seed):\n    calls.append(0)\n    assert len(calls) < 6",
+        )
+    )
+    for world in (WORLDS[0], WORLDS[0]):
+        assert judge(counting, "entry.py", world, choose("auto")).why == ""
+
+
+def test_what_comes_after_the_budget_does_not_count():
+    terms = WORLDS[0].terms
+    looks = (Look(0.1, 1, 0, 0.3, True), Look(0.2, 2, 0, 0.5, True), Look(0.3, 3, 0, 0.9, False))
+    assert Trial("cable", 0, looks=looks).accuracy == 0.5
+    assert Trial("cable", 0).accuracy == 0.1
+    assert terms.affords(terms.workers, terms.seconds / 2, 0)
+    assert not terms.affords(terms.workers, 1.01 * terms.seconds, 0)
+    assert not terms.affords(terms.workers, 0, 1.01e6 * terms.megabytes)
+    assert not terms.affords(10_000 * terms.workers, terms.seconds / 2, 0)
+
+
+def test_who_waits_for_a_dead_machine_keeps_what_it_had():
+    failing = WORLDS[3]
+    assert failing.on.crash
+    found = judge(references()[0].source, "plain.py", failing, choose("auto"))
+    assert "died" in found.why
+    assert rehearse(near(HONEST), failing).looks[-1].seconds > found.terms["seconds"] * 0.3
+
+
+def test_the_front_is_what_nobody_beats_in_both():
+    assert front([(1, 0.5), (2, 0.4), (3, 0.7), (3, 0.6), (0, 0.2)]) == [4, 0, 2]
+
+
+def test_a_race_ranks_all_and_loses_nobody():
+    entries = [Entry("empty", None, "nothing was handed in"), Entry("honest", HONEST), Entry("long", "#" * 70_000)]
+    found = race(entries, WORLDS[:1], choose("auto"))
+    assert found[0].entry.name == "honest"
+    assert {one.entry.name for one in found} == {"empty", "honest", "long"}
+    assert "characters" in one_trial(entries[2], WORLDS[0], choose("auto")).why
