@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
 from dlmini.comm.errors import CommError, Deadlock, DeadRank, Unreceived, Unserved
-from dlmini.sim.sending import CODE, LASTI, NBYTES, SENT, Lane, Queue
+from dlmini.sim.sending import CODE, LANE, LASTI, NBYTES, SENT, Lane, Queue
 from dlmini.sim.source_lines import outside, place
 
 
@@ -66,8 +66,28 @@ def _unread(rank) -> str:
     lanes = [lane for lane in rank.ins.values() if lane.box]
     if not lanes:
         return ""
-    said = ", ".join(f"from rank {lane.source.rank} ({name_of(lane.channel)})" for lane in lanes[:3])
+    said = ", ".join(
+        f"from rank {lane.source.rank} ({name_of(lane.channel)}), sent at {place(e[CODE], e[LASTI])}"
+        for lane in lanes[:3]
+        for *_, e in lane.box[:1]
+    )
     return f"; unread: {said}" + (" ..." if len(lanes) > 3 else "")
+
+
+def letter_of(e: tuple) -> Letter:
+    lane = e[LANE]
+    return Letter(lane.source.rank, lane.dest.rank, lane.channel, e[NBYTES], e[SENT], place(e[CODE], e[LASTI]))
+
+
+def astray(rank) -> list[Letter]:
+    """What a rank that has finished sent, and nobody has received: unread, or still under way."""
+    coming = [e for e in rank.engine.queue.events() if len(e) > 3 and e[LANE].source is rank]
+    return [letter_of(e) for e in (*(e for lane in rank.outs.values() for *_, e in lane.box), *coming)]
+
+
+def listed(letters: list[Letter], most: int = 20) -> list[str]:
+    lines = [f"  {m.source} --> {m.dest}, {name_of(m.channel)}, {m.nbytes} bytes: {m.where}" for m in letters[:most]]
+    return lines + ([f"  ... and {len(letters) - most} more"] if len(letters) > most else [])
 
 
 def cycle_of(waits: list[Wait]) -> list[int]:
@@ -113,7 +133,10 @@ def hopeless(rank, wants, gone) -> CommError:
     text = f"rank {rank.rank} waits for rank {gone.rank}, which {end}: what it waits for will never come"
     if type(wants) is Queue:
         text = f"rank {rank.rank} waits for anybody, and rank {gone.rank} {end}"
-    return (DeadRank if dead else Unserved)(f"{text}\n{picture([wait])}", [wait])
+    lines = [text, picture([wait])]
+    if not dead and (letters := astray(gone)):
+        lines += [f"  what rank {gone.rank} has sent and nobody received:", *listed(letters, 3)]
+    return (DeadRank if dead else Unserved)("\n".join(lines), [wait])
 
 
 def came_back(lane) -> bool:
@@ -125,14 +148,8 @@ def unreceived(engine) -> Unreceived | None:
     """The error for messages that nobody has received, or None."""
     lanes = [lane for r in engine.strands() if r.state == "finished" for lane in r.ins.values()]
     lanes = [lane for lane in lanes if lane.origin not in engine.lifecycle.deaths and not came_back(lane)]
-    letters = [
-        Letter(lane.source.rank, lane.dest.rank, lane.channel, e[NBYTES], e[SENT], place(e[CODE], e[LASTI]))
-        for lane in lanes
-        for *_, e in lane.box
-    ]
+    letters = [letter_of(e) for lane in lanes for *_, e in lane.box]
     if not letters:
         return None
-    lines = [f"  {m.source} --> {m.dest}, {name_of(m.channel)}, {m.nbytes} bytes: {m.where}" for m in letters[:20]]
-    more = [f"  ... and {len(letters) - 20} more"] if len(letters) > 20 else []
     head = f"{len(letters)} messages were sent but never received (seed {engine.seed}):"
-    return Unreceived("\n".join([head, *lines, *more]), letters)
+    return Unreceived("\n".join([head, *listed(letters)]), letters)

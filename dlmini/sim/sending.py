@@ -22,7 +22,7 @@ from dlmini.sim.engine import SHIFT, TIE
 from dlmini.sim.event_queue import POST
 from dlmini.sim.source_lines import outside
 
-DATA, NBYTES, SENT, CODE, LASTI = 4, 5, 6, 8, 9
+LANE, DATA, NBYTES, SENT, CODE, LASTI = 2, 4, 5, 6, 8, 9
 
 
 SLOTS = "box channel departed dest ends first last latency line origin own per_byte ports queue salt seen source to"

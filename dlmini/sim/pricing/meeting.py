@@ -50,6 +50,7 @@ class Ticket(Posted):
 
     def leave(self, time: float, share: Phases, result) -> None:
         rank, self.share, self.result = self.rank, share, result
+        self.x = self.brought = self.meeting = None  # no circle: what nobody holds any more is gone at once
         rank.busy = time
         rank.tickets.popleft()
         self.end(time)
