@@ -28,17 +28,29 @@ def plan(
     batch: Annotated[int | None, typer.Option(min=1, help="sequences in a step; by default 8 a pipeline place")] = None,
     tokens: Annotated[float | None, typer.Option(help="of the whole training, for days and dollars: 366e9")] = None,
     search: Annotated[bool, typer.Option("--search", help="rank layouts, and show the best")] = False,
+    flush: Annotated[
+        str | None, typer.Option(help="with --zero 2: what DeepSpeed sends, by allreduce or a reduce for each owner")
+    ] = None,
+    bucket: Annotated[int, typer.Option(min=1, help="elements of DeepSpeed's bucket")] = 500_000_000,
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
 ) -> None:
     """Tell step time and where it goes, memory, traffic, efficiency, days and cost. Nothing is trained."""
     from dlmini import files
     from dlmini import plan as planning
+    from dlmini.checks import real, word
     from dlmini.plan import report
+    from dlmini.plan.zero_regimes import FLUSHES
 
     began = time.perf_counter()
     if out is not None:
         files.demand_new(out)
-    rows = []
+    if tokens is not None:
+        real(tokens, "--tokens", above=0, hint="of the whole training, such as 366e9")
+    if flush is not None:
+        word(flush, "--flush", FLUSHES)
+    if flush is not None and (zero != 2 or tensor * pipe > 1 or search):
+        raise ValueError("--flush tells what DeepSpeed's ZeRO 2 sends among copies alone: use --zero 2, no other split")
+    rows, regime = [], None
     if search:
         rows = planning.search(model, devices, device, batch or devices)
         if not rows:
@@ -54,8 +66,11 @@ def plan(
         )
         found = planning.forecast(model, layout, device, batch or 8 * pipe * copies * micro)
     console.print(Markdown(report.text(found, tokens)))
+    if flush is not None:
+        regime = planning.zero2(model, devices, bucket, flush, gradient)
+        console.print(Markdown(report.collectives(regime)))
     if not found.fits:
         say("It does not fit: --search ranks layouts that do; --tensor, --pipe, --zero and --recompute make room.")
     if out is not None:
-        write_results(out, lambda folder: report.write(found, folder, tokens, rows), "tables and figures")
+        write_results(out, lambda folder: report.write(found, folder, tokens, rows, regime), "tables and figures")
     say(f"planned in {time.perf_counter() - began:.1f} s")

@@ -187,19 +187,26 @@ def most_parameters(sheet: Sheet, layout: Layout) -> int:
 def exposed(transfers: list[Transfer], sheet: Sheet, layout: Layout, device: Device, times) -> float:
     """Of sums and gathers among copies, what nothing hides.
 
-    With overlap the way back hides sums of gradients (the last one's, or each one's with ZeRO 2), and the way through
-    each micro-batch gathers of ZeRO 3; but never those of one layer: the last to be summed, the first to be gathered.
+    With overlap the way back hides sums of gradients: the last micro-batch's or, with ZeRO 2 and 3, each one's. ZeRO 3
+    gathers weights beside the way there, and again beside the way back, on the same links as its sums.
     """
+    if not layout.overlap:
+        return sum(one.seconds(device) for one in transfers)
     found, layers = 0.0, sum(layout.layers(sheet)[:: layout.pipe])
     forward, backward = (sum(stage[way].total for stage in times[:: layout.pipe]) for way in (0, 1))
-    for one in transfers:
-        seconds, hidden = one.seconds(device), 0.0
-        if layout.overlap and one.what == "gradients":
-            hidden = one.count * backward
-        elif layout.overlap and layout.zero == 3:
-            hidden = one.count / 2 * (forward + backward)
-        found += max(seconds - hidden, seconds / layers) if hidden else seconds
+    each = {one.what: one.seconds(device) / one.count for one in transfers}
+    often = {one.what: one.count for one in transfers}
+    if layout.zero == 3 and transfers:
+        there, back = each["weights"], each["weights"] + each["gradients"]
+        return often["gradients"] * (unhidden_by(forward, there, layers) + unhidden_by(backward, back, layers))
+    for what, seconds in each.items():
+        found += often[what] * (unhidden_by(backward, seconds, layers) if what == "gradients" else seconds)
     return found
+
+
+def unhidden_by(work: float, seconds: float, layers: int) -> float:
+    """What is left of transfers beside work; but never less than one layer's: the last summed, the first gathered."""
+    return max(seconds - work, seconds / layers)
 
 
 def inner_transfers(sheet: Sheet, layout: Layout, micros: int) -> list[Transfer]:

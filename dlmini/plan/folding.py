@@ -138,6 +138,37 @@ class Folded:
         return result
 
 
+class FoldedLane(Folded):
+    """The same for sums that are posted: they follow one another, beside the rank's work, until they are waited for."""
+
+    def __init__(self, comm, size: int, link: Link, port: int):
+        super().__init__(comm, size, link, port)
+        self.busy = 0.0
+
+    def allgather(self, x: Ghost, wait: bool = False) -> Promise:
+        return self.post(Ghost(x.size * self.size, x.dtype))
+
+    def reduce_scatter(self, x: Ghost, wait: bool = False) -> Promise:
+        return self.post(x)
+
+    def post(self, x: Ghost) -> Promise:
+        start = max(self.comm.clock, self.busy)
+        self.busy = ring_end(start, 0.0, self.size - 1, message_seconds(x, self), self.out.latency)
+        return Promise(self.comm, self.busy)
+
+
+class Promise:
+    """Something posted that ends at a moment which is known."""
+
+    def __init__(self, comm, ended: float):
+        self.comm, self.ended = comm, ended
+
+    def wait(self) -> None:
+        called = self.comm.clock
+        self.comm.clock = max(called, self.ended)
+        self.comm._book_time(called, called, self.comm.clock)
+
+
 class FoldedStage:
     """A stage whose jobs are rows: what `play` wants."""
 

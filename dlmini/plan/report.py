@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -58,6 +59,23 @@ def sent(found: Forecast) -> str:
     ]
     head = "a device sends | by | ranks | nodes | messages | each | in all"
     return table(head, rows) if rows else "Nothing is sent.\n"
+
+
+def collective_sizes(transfers) -> dict[tuple[str, float], int]:
+    """(what and by which verb, bytes of the vector): how often."""
+    found = Counter()
+    for one in transfers:
+        found[f"{one.what}: {one.verb}", one.nbytes] += one.count
+    return dict(found)
+
+
+def collectives(transfers) -> str:
+    """What DeepSpeed's ZeRO 2 sends at once; sizes that differ by an element or two stand in one row."""
+    rows = Counter()
+    for (what, nbytes), count in collective_sizes(transfers).items():
+        rows[what, size(nbytes)] += count
+    told = [(*what.split(": "), each, f"{count:,}") for (what, each), count in rows.items()]
+    return table("DeepSpeed sends | by | vectors of | how often", told)
 
 
 def summary(found: Forecast, tokens: float | None = None) -> str:
@@ -176,8 +194,8 @@ def figures(found: Forecast) -> dict[str, object]:
     return made
 
 
-def write(found: Forecast, folder, tokens: float | None = None, rows: list[Forecast] = ()) -> Path:
-    """plan.md, transfers.csv and figures, in a new folder."""
+def write(found: Forecast, folder, tokens: float | None = None, rows: list[Forecast] = (), regime=None) -> Path:
+    """plan.md, transfers.csv and figures, in a new folder. regime: transfers of DeepSpeed's ZeRO 2, for a histogram."""
     said = text(found, tokens) + ("\n" + ranking(rows) if rows else "")
     head = "what,verb,ranks,level,count,bytes,messages,bytes_of_a_message"
     lines = [
@@ -185,6 +203,12 @@ def write(found: Forecast, folder, tokens: float | None = None, rows: list[Forec
         for t in found.transfers
     ]
     drawn = figures(found)
+    if regime:
+        from dlmini.show.plan_figures import message_histogram
+
+        said += "\n" + collectives(regime)
+        rows = [(what, nbytes, count) for (what, nbytes), count in collective_sizes(regime).items()]
+        drawn["collectives.png"] = message_histogram(rows, collectives=True)
     said += "\n" + "\n".join(f"![{name}]({name})" for name in drawn) + "\n"
     contents = {"plan.md": lambda stream: stream.write(said.encode())}
     contents["transfers.csv"] = lambda stream: stream.write("\n".join([head, *lines, ""]).encode())

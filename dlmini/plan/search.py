@@ -26,11 +26,12 @@ def divisors(number: int, most: int | None = None) -> list[int]:
 
 
 def layouts(sheet: Sheet, devices: int, device: Device, batch: int) -> Iterator[Layout]:
-    """All that come out even."""
+    """All of them. A pipeline's stages need not have equally many layers; with chunks they must."""
     for tensor in divisors(devices, device.per_node):
         for pipe in divisors(devices // tensor, sheet.layers):
             data = devices // tensor // pipe
-            even = [v for v in divisors(sheet.layers // pipe) if sheet.layers % (pipe * v) == 0] if pipe > 1 else [1]
+            chunked = [v for v in divisors(sheet.layers // pipe) if pipe > 1 and sheet.layers % (pipe * v) == 0]
+            even = [1, *(v for v in chunked if v > 1)]
             stages = (0,) if data == 1 else (0, 1) if pipe > 1 else (0, 1, 2, 3)
             for micro, chunks, zero, again in product(MICROS, even, stages, RECOMPUTE):
                 one = Layout(tensor, pipe, data, micro, chunks, zero, again, tensor > 1)

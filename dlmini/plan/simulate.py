@@ -2,7 +2,7 @@
 
 `simulate` plays a layout: each rank its row of the pipeline's timetable (parallel/pipeline.py), sums inside layers in
 its tensor group, gradients and weights in its data group. Ranks that provably do the same at the same time are folded
-into one (folding.py). `simulate_zero2` is one iteration of ZeRO 2 as DeepSpeed sends it, on every rank.
+into one (folding.py). Without a pipeline, ZeRO 2 and 3 scatter and gather layer by layer (sharded.py).
 Local work is charged in seconds (cost.py): the cluster makes one "FLOP" a second.
 """
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from dlmini.checks import truth, whole
+from dlmini.checks import truth
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
-from dlmini.comm.schedules import cut, tree
 from dlmini.parallel.pipeline import play
 from dlmini.parallel.timetable import FORWARD, Timetable
 from dlmini.plan.cost import ADAM, end_times, layer_times, most_parameters, shape
@@ -22,8 +21,8 @@ from dlmini.plan.device import Device, device_of
 from dlmini.plan.folding import Folded, FoldedStage, foldable, folded_network, refuse_ties
 from dlmini.plan.layout import Layout
 from dlmini.plan.operations import layer_products
+from dlmini.plan.sharded import play_sharded
 from dlmini.plan.sheets import Sheet, sheet_of
-from dlmini.plan.zero_regimes import BUCKET, flush_sizes
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.simulated import SimResults, Simulated
 
@@ -175,10 +174,12 @@ def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bo
     """One step, played; results[rank] is when that rank ends.
 
     fold=True: only one pipeline is played, whose ranks stand for all that do the same at the same time; refused where
-    that would not be exact, with the reason. fold=False: every rank is.
+    that would not be exact, with the reason. fold=False: every rank is (with ZeRO 2 and 3: one of each tensor group).
     """
     sheet, device = sheet_of(sheet), device_of(device)
     layout.check(sheet, batch)
+    if layout.zero >= 2:
+        return play_sharded(sheet, layout, device, batch, truth(fold, "fold"))
     job, ranks, network = Job(sheet, layout, device, batch, truth(fold, "fold")), layout.devices, device.network
     if fold:
         if reason := foldable(sheet, layout, network):
@@ -188,62 +189,3 @@ def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bo
     if fold:
         refuse_ties(results.raw_log, network, ranks)
     return results
-
-
-# ---- ZeRO 2 as DeepSpeed sends it ----
-
-
-@dataclass(frozen=True)
-class ZeroJob:
-    """One iteration of data-parallel training: seconds there and back, then what is sent."""
-
-    numbers: tuple[int, ...]
-    parameters: int
-    forward: float
-    backward: float
-    overlap: bool
-    optimiser: float
-
-
-def zero2_step(comm, job: ZeroJob) -> float:
-    """One rank's iteration: a flush leaves when it is full, in proportion to the way back."""
-    comm.compute("forward", None, flops=job.forward)
-    comm.compute("backward", leave, comm, job, flops=job.backward)
-    for _ in range(2):  # the norm of gradients; whether any is no number
-        comm.allreduce(Ghost(1, "f4"), tree)
-    comm.compute("optimiser", None, flops=job.optimiser)
-    edges = cut(job.parameters, comm.size)
-    comm.allgather(Ghost(int(edges[comm.rank + 1] - edges[comm.rank]), "f2"))
-    return comm.now()
-
-
-def leave(comm, job: ZeroJob) -> None:
-    pending, done = [], 0
-    for size in job.numbers:
-        done += size
-        comm.reached(done / job.parameters)
-        one = comm.allreduce(Ghost(size, "f2"), wait=not job.overlap)
-        pending += [one] if job.overlap else []
-    for one in pending:
-        one.wait()
-
-
-def simulate_zero2(
-    sheet, ranks: int, device="a100-80gb", bucket: int = BUCKET, micro: int = 1, overlap: bool = True, log: bool = False
-) -> SimResults:
-    """One iteration of ZeRO 2 in DeepSpeed's default regime, an all-reduce for each flush, on every rank."""
-    sheet, device, ranks = sheet_of(sheet), device_of(device), whole(ranks, "ranks", 1)
-    layout = Layout(micro=whole(micro, "micro", 1))
-    forward, backward = (
-        sheet.layers * layer.total + first.total + last.total
-        for layer, first, last in zip(
-            layer_times(sheet, layout, device),
-            end_times(sheet, layout, device, False),
-            end_times(sheet, layout, device, True),
-            strict=True,
-        )
-    )
-    optimiser = device.memory.seconds(ADAM * sheet.parameters / ranks)
-    numbers = tuple(flush_sizes(sheet, bucket))
-    job = ZeroJob(numbers, sheet.parameters, forward, backward, truth(overlap, "overlap"), optimiser)
-    return launch(zero2_step, Simulated(ranks, Cluster(device.network, flops=1.0), log=log), (job,))

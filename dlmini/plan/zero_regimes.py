@@ -21,6 +21,7 @@ from dlmini.plan.sheets import Sheet, Tensor, sheet_of
 from dlmini.plan.transfers import Transfer
 
 BUCKET = 500_000_000
+FLUSHES = ("allreduce", "reduce")
 
 
 def flushes(tensors: Iterable[Tensor], bucket: int = BUCKET) -> list[list[Tensor]]:
@@ -59,7 +60,7 @@ def owned(sheet: Sheet, ranks: int, bucket: int = BUCKET) -> list[list[tuple[int
 def zero2(sheet, ranks: int, bucket: int = BUCKET, flush: str = "allreduce", gradient: int = 2) -> list[Transfer]:
     """All collectives of one iteration, in their order. nbytes of each is the size of the vector it is about."""
     sheet, ranks = sheet_of(sheet), whole(ranks, "ranks", 1)
-    word(flush, "flush", ("allreduce", "reduce"))
+    word(flush, "flush", FLUSHES)
     if flush == "allreduce":
         sent = [Transfer("gradients", "allreduce", ranks, ranks, gradient * n) for n in flush_sizes(sheet, bucket)]
     else:

@@ -52,21 +52,22 @@ def stage_diagram(slots, ranks: int, chunks: int = 1):
 
 
 @themed
-def message_histogram(rows: list[tuple[str, float, int]]):
-    """How many messages of which size: both axes by powers of ten."""
+def message_histogram(rows: list[tuple[str, float, int]], collectives: bool = False):
+    """How many messages of which size, or collectives on vectors of which size: both axes by powers of ten."""
     figure, axes = sheet(8, 4)
-    kinds, drawn = list(dict.fromkeys(what for what, *_ in rows)), Counter()
+    kinds, drawn, most = list(dict.fromkeys(what for what, *_ in rows)), Counter(), 1
     for colour, kind in zip(CURVES * len(kinds), kinds, strict=False):
         sizes = Counter()
         for _, nbytes, count in (row for row in rows if row[0] == kind):
             sizes[max(1.0, nbytes)] += count
         found = [(nbytes * 1.04 ** drawn[nbytes], count) for nbytes, count in sizes.items()]  # equal ones side by side
         drawn.update(dict.fromkeys(sizes, 1))
+        most = max(most, *sizes.values())
         axes.vlines([n for n, _ in found], 0.5, [count for _, count in found], color=colour, linewidth=5)
         axes.scatter(*zip(*found, strict=True), color=colour, s=60, label=kind)
-    most = max(count for *_, count in rows)
-    axes.set(xscale="log", yscale="log", ylim=(0.5, 30 * most), title="message sizes")
-    axes.set(xlabel="bytes of a message", ylabel="messages of a device, a step")
+    told = ("vectors that are sent at once", "bytes of a vector", "collectives in a step")
+    title, x, y = told if collectives else ("message sizes", "bytes of a message", "messages of a device, a step")
+    axes.set(xscale="log", yscale="log", ylim=(0.5, 30 * most), title=title, xlabel=x, ylabel=y)
     axes.margins(x=0.1)
     axes.legend(ncols=2)
     return figure

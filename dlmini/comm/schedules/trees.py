@@ -47,15 +47,20 @@ class Tree:
             np.zeros(1, int),
         )
 
+    def reduce(self, size: int, root: int = 0) -> Plan:
+        """The first half alone, to any root: ranks are counted from it. Others are left with sums of some ranks."""
+        return Plan(f"reduce to {root}", size, 1, lambda r: self._half(size, r, root, True), home=np.full(1, root))
+
     def bcast(self, size: int, root: int = 0) -> Plan:
         """The second half alone, from any root: ranks are counted from it."""
+        return Plan(
+            f"broadcast from {root}", size, 1, lambda r: self._half(size, r, root, False), home=np.full(1, root)
+        )
 
-        def steps(r) -> Iterator[Step]:
-            for s in self._way(size, (r - root) % size, range((size - 1).bit_length()), up=False):
-                to, source = (pick(p == NOBODY, NOBODY, (p + root) % size) for p in (s.to, s.source))
-                yield s._replace(to=to, source=source)
-
-        return Plan(f"broadcast from {root}", size, 1, steps, home=np.full(1, root))
+    def _half(self, size: int, r, root: int, up: bool) -> Iterator[Step]:
+        for s in self._way(size, (r - root) % size, range((size - 1).bit_length()), up):
+            to, source = (pick(p == NOBODY, NOBODY, (p + root) % size) for p in (s.to, s.source))
+            yield s._replace(to=to, source=source)
 
     def _way(self, size: int, r, bits: range, up: bool) -> Iterator[Step]:
         for k in bits if up else reversed(bits):
