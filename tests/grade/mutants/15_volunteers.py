@@ -92,7 +92,7 @@ MUTANTS = [
     (KRUM, "the largest", "np.argmin", "np.argmax", "the largest score"),
     (KRUM, "the last of equals", "int(np.argmin(scores))", "n - 1 - int(np.argmin(scores[::-1]))",
      "of equals the last"),
-    (KRUM, "too few are enough", "return None", "pass", "the rule promises nothing there"),
+    (KRUM, "too few are enough", "if n < 2 * f + 3:", "if n < 1:", "the rule promises nothing there"),
     (KRUM, "the update itself", "return int(np.argmin(scores))", "return updates[np.argmin(scores)]",
      "expected the number of the chosen client"),
     (KRUM, "2f + 4 are wanted", "n < 2 * f + 3", "n < 2 * f + 4"),
