@@ -1,16 +1,19 @@
 """Lesson 15: units by the dispatcher's own machine, federations, liars."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dlmini.federated.outcomes import turned
-from dlmini.lessons.volunteers import clients, columns, grading, grid, units
+from dlmini.lessons.volunteers import clients, columns, delivered, grading, grid, units
 from dlmini.lessons.volunteers.crowds import Watched
 from dlmini.lessons.volunteers.mistakes import SLIPS, code, machine
 from dlmini.lessons.volunteers.pictures import a_life, from_above, quorums, rounds
+from dlmini.volunteer.delivery import CONTAINER, VM
+from dlmini.volunteer.simulated_host import Nature
 
 TEXT = Path(__file__).parents[2] / "course" / "15_volunteers.md"
 
@@ -109,6 +112,22 @@ def test_the_live_experiment_plays_to_its_end():
     assert desk.stage.state == "ended"
     assert re.match(r"Done\. [\d.]+ days, \d+ results for 144 units", desk.stage.text)
     assert desk.stage.labels == ["quorum 3, 12 h, 20% lie, 5% fail"]
+
+
+@pytest.mark.parametrize("by", [VM, CONTAINER], ids=lambda by: by.name)
+def test_a_first_result_takes_what_the_formula_says_on_a_host_that_is_always_on(by):
+    """One speed, one line, always on, nothing in the way: the simulation is the formula."""
+    calm = replace(Nature(), on=1e12, speed_spread=0.0, line_spread=0.0, ram_used=0.0, disk_varies=0.0, stay=1e12)
+    calm = replace(calm, ram=((32.0, 1.0),), disk=1e4, disk_spread=0.0)
+    story = delivered.Population(5, by, calm).run(20, 1)
+    assert story.first == pytest.approx(delivered.predicted(by, calm), rel=1e-6)
+
+
+def test_fewer_hosts_can_take_a_container_and_those_give_a_first_result_sooner():
+    found = delivered.compared(iterations=1)
+    assert found["container"].able == pytest.approx(0.4, abs=0.02)
+    assert found["VM"].able > 0.95
+    assert found["container"].first < found["VM"].first
 
 
 def test_columns_cut_are_columns_joined():
