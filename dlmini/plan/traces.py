@@ -5,7 +5,7 @@ FLOPs, passes over memory in bytes, and how many of each) or a collective (kind,
 group: `count` ranks, `stride` apart). A trace is written by `trace` (torch_trace.py), or by any other program:
 
     {"format": "dlmini trace", "version": 1, "world": 3072}
-    {"collective": "allgather", "bytes": 100777984, "stride": 1, "count": 3072}
+    {"collective": "allgather", "bytes": 100773888, "stride": 1, "count": 3072}
     {"flops": 51539607552, "products": 6, "bytes": 167772160, "passes": 14}
 One JSON object a line. Kinds: allreduce, allgather, reduce_scatter, broadcast, barrier.
 """

@@ -8,6 +8,7 @@ from dlmini.lessons.thousands_of_devices.desk import Tries, desk
 from dlmini.lessons.thousands_of_devices.mistakes import equal_counts
 from dlmini.plan import Layout, MemoryGrows, flush_sizes, rehearse, sheet_of, simulate_zero2
 from dlmini.plan.three_ways import ThreeWays
+from dlmini.plan.torch_regimes import fsdp_collectives
 
 
 @pytest.mark.parametrize("bucket", [500_000_000, 200_000_000, 50_000_000])
@@ -111,3 +112,10 @@ def test_more_rarely_between_nodes_is_faster():
 def test_the_sheet_that_is_laid_out_is_blooms():
     assert sheet_of("bloom-176b") is jobs.LARGE
     assert jobs.LARGE.parameters == 176_247_271_424
+
+
+def test_the_recorded_trace_is_what_is_reckoned():
+    found = jobs.recorded_trace()
+    assert found.world == 3072
+    assert {(kind, n): often for (kind, n, _), often in found.table().items()} == fsdp_collectives("bloom-560m", 3072)
+    assert found.work.flops == pytest.approx(jobs.SMALL.flops(1), rel=0.05)

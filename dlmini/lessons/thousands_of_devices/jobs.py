@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from dlmini import Classify, LocalSGD, Recipe, Simulated, load, mlp, profile, train
 from dlmini.comm.ghost import Ghost
 from dlmini.lessons.thousands_of_devices.mistakes import chosen, filled
-from dlmini.plan import Layout, forecast, report, search, sheet_of, simulate_zero2, zero2
+from dlmini.plan import Layout, Trace, forecast, read_trace, report, search, sheet_of, simulate_zero2, zero2
 from dlmini.plan.cost import end_times, layer_times
 from dlmini.plan.device import DEVICES
 from dlmini.plan.levels import level_seconds
@@ -137,6 +138,14 @@ def training(comm, steps: int = 3, fault: str = "") -> None:
         if fault == "checkpoint" and comm.rank == 0 and step == steps - 1:
             return  # rank 0 is busy writing, and leaves
         comm.barrier()
+
+
+# ---- a framework's own program ----
+
+
+def recorded_trace() -> Trace:
+    """`fully_shard` of bloom-560m, written in PyTorch, on 3,072 fake ranks: one sequence there and back."""
+    return read_trace(Path(__file__).with_name("bloom_560m_fsdp_3072.jsonl"))
 
 
 # ---- levels ----
