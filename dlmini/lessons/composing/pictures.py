@@ -60,9 +60,11 @@ def halo():
 def together(rows: Sequence, gain: str) -> dict[tuple[float, float], list[str]]:
     """The numbers of rows, those of points that nearly meet in one place."""
     places: dict[tuple[float, float], list[str]] = {}
+    seconds, gains = [row.seconds for row in rows], [getattr(row, gain) for row in rows]
+    wide, tall = np.log(max(3.0, max(seconds) / min(seconds))), max(gains) - min(gains)
     for row in rows:
         here = row.seconds, getattr(row, gain)
-        near = (p for p in places if abs(np.log(p[0] / here[0])) < 0.2 and abs(p[1] - here[1]) < 0.0025)
+        near = (p for p in places if abs(np.log(p[0] / here[0])) < 0.08 * wide and abs(p[1] - here[1]) < 0.05 * tall)
         places.setdefault(next(near, here), []).append(str(row.number))
     return places
 
