@@ -48,8 +48,8 @@ def home(name: str) -> str:
 
 def body() -> tuple[str, list[Heading]]:
     """The page's HTML, and its headings."""
-    parts, headings = ['<h1 id="api">Every public name</h1><p>From the docstrings of the library itself.</p>'], []
-    headings.append(Heading(1, "api", "Every public name"))
+    parts, headings = ['<h1 id="api-every-public-name">Every public name</h1><p>From the docstrings of the library itself.</p>'], []
+    headings.append(Heading(1, "api-every-public-name", "Every public name"))
     for title, names in sections().items():
         headings.append(Heading(2, f"api-{title.lower().replace(' ', '-').replace(':', '')}", escape(title)))
         parts.append(f'<h2 id="{headings[-1].place}">{escape(title)}</h2>')
