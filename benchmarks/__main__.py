@@ -30,7 +30,8 @@ def show(name: str, rows: list[dict]) -> None:
         ratio, floor = row.get("ratio"), row.get("floor")
         colour = "" if ratio is None or floor is None else "[green]" if ratio >= floor else "[red]"
         shown = "" if ratio is None else f"{colour}{ratio:.2f}"
-        table.add_row(row["name"], row["ours"], row["peer"], shown, str(floor or ""), str(row.get("aim") or ""))
+        goals = [f"{goal:.3g}" if goal else "" for goal in (floor, row.get("aim"))]
+        table.add_row(row["name"], row["ours"], row["peer"], shown, *goals)
     Console().print(table)
 
 
