@@ -19,6 +19,7 @@ from dlmini.commands.join import join
 from dlmini.commands.lab import lab
 from dlmini.commands.leaderboard import leaderboard
 from dlmini.commands.plan import plan
+from dlmini.commands.reproduce import reproduce
 from dlmini.commands.tasks import SETS, TILE, task_of
 from dlmini.commands.volunteer import volunteer
 from dlmini.commands.workspace import show_changes, update
@@ -30,7 +31,20 @@ data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how t
 app.add_typer(data, name="data")
 app.add_typer(course, name="course")
 app.add_typer(volunteer, name="volunteer")
-for command in (lab, doctor, join, compare, classroom, check, grade, gradescope_zip, leaderboard, update, plan):
+for command in (
+    lab,
+    doctor,
+    join,
+    compare,
+    classroom,
+    check,
+    grade,
+    gradescope_zip,
+    leaderboard,
+    update,
+    plan,
+    reproduce,
+):
     app.command()(command)
 app.command()(distbelief)
 app.command("changes")(show_changes)

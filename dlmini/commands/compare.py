@@ -12,15 +12,10 @@ from typing import Annotated
 import typer
 
 from dlmini.commands.progress import Progressing
+from dlmini.configurations import FLOPS, JITTER
 from dlmini.terminal import console, line, say, table, write_results
 
 MODELS = "softmax_regression, mlp, lenet, cifar_net or volunteer_net"
-
-# One number is calibrated. The publication finds training 2-3 times faster in configuration 9, whose communication is
-# 40 times shorter; so in configuration 1 the share s of synchronisation obeys 1 / (1 - s + s/40) = 2.5, s = 0.615.
-# Sixty machines of this speed on gigabit Ethernet (lenet, 20 images a step) have that share.
-FLOPS = 11.4e9
-JITTER = 0.1  # equal machines are never quite equal; an assumption
 
 
 def compare(

@@ -1,0 +1,40 @@
+"""A row of the report: what a document says, what is found here, and how to find it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure.
+
+    published, here: numbers, or words where the document gives words or where nothing is to be had; unit: of both;
+    command: what makes it again; why: why they differ, or what was chosen.
+    """
+
+    what: str
+    published: float | str
+    here: float | str
+    command: str
+    why: str = ""
+    unit: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours by theirs, where both are numbers."""
+        both = isinstance(self.published, int | float) and isinstance(self.here, int | float)
+        return self.here / self.published if both and self.published and isfinite(self.here) else None
+
+    def cells(self) -> list[str]:
+        ratio = "" if self.ratio is None else f"{self.ratio:.3g}"
+        return [self.what, self.said(self.published), self.said(self.here), ratio, self.why, f"`{self.command}`"]
+
+    def said(self, value: float | str) -> str:
+        if isinstance(value, str):
+            return value
+        shown = f"{value:,}" if isinstance(value, int) else f"{value:.{DIGITS}g}"
+        return f"{shown} {self.unit}".rstrip()
