@@ -100,6 +100,8 @@ def stage_bars(times: list[float], cuts: dict[str, list[int]]) -> Sheet:
         places = [j + 0.8 * i / len(cuts) for j in range(len(tall))]
         axes.bar(places, tall, 0.75 / len(cuts), color=CURVES[i], label=f"{name}: slowest {max(tall):.0f} ms")
     axes.set(xlabel="stage", ylabel="ms, there and back", title="a micro-batch in every stage")
+    axes.set_xticks([j + 0.4 * (1 - 1 / len(cuts)) for j in range(len(counts))], range(len(counts)))
+    axes.margins(y=0.3)
     axes.grid(axis="x", visible=False)
-    axes.legend(loc="lower center")
+    axes.legend(loc="upper left")
     return figure
