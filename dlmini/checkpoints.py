@@ -97,7 +97,7 @@ class Kept(NamedTuple):
 def load(file: Path) -> Kept:
     """All of a file, or one sentence about what is wrong with it."""
     try:
-        with np.load(file, allow_pickle=False) as opened:
+        with open(file, "rb") as stream, np.load(stream, allow_pickle=False) as opened:
             said = header(file, opened)
             recipe, task, memories = read(said["recipe"]), dict(said["task"]), by_rank(opened, said)
             if not hasattr(recipe, "keepers"):

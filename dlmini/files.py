@@ -31,8 +31,9 @@ DAMAGED += (NotImplementedError, RuntimeError, MemoryError, OverflowError, Synta
 
 
 def why(error: Exception) -> str:
-    """What a reader found wrong, in one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    """What a reader found wrong, in one line. NumPy takes any junk for pickles, and tells how to load them unsafely."""
+    said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    return "it holds no plain arrays" if "allow_pickle" in str(error) else said
 
 
 def write_text(file, text: str) -> Path:

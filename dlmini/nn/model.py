@@ -294,7 +294,7 @@ class Model:
         if not Path(path).exists():
             raise FileNotFoundError(f"there is no file {path}: check the name, or write it with model.save(path, w)")
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 held = {name: file[name] for name in file.files}
                 layers, _ = str(held["layers"]), held["w"]
         except DAMAGED as error:
