@@ -205,7 +205,7 @@ class Engine:
     @property
     def iteration(self) -> int:
         """The iteration under way; after the last one their number."""
-        return self.store.db.execute("select ifnull(max(iteration), 0) from weights").fetchone()[0]
+        return self.store.newest()
 
     @property
     def finished(self) -> bool:

@@ -26,7 +26,7 @@ create table if not exists weights (iteration integer primary key, accuracy real
 
 class Store:
     def __init__(self, folder, durable: bool = False):
-        self.file = Path(folder) / "project.db"
+        self.file, self.held = Path(folder) / "project.db", None
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.db = sqlite3.connect(self.file, isolation_level=None, timeout=30, check_same_thread=False)
         self.db.execute("pragma journal_mode=wal")
@@ -88,25 +88,52 @@ class Store:
     def keep_weights(self, iteration: int, w: np.ndarray, units: int) -> None:
         """The weights with which an iteration begins. What led to them is not needed any more."""
         self.db.execute("insert into weights values (?, null, ?)", (iteration, w.astype("<f4").tobytes()))
-        self.db.execute("update weights set weights = null where iteration < ?", (iteration - 1,))
+        self.db.execute("update weights set weights = null where iteration = ?", (iteration - 2,))
         self.db.execute("delete from answers where unit < ?", (iteration * units,))
 
     def weights(self, iteration: int) -> bytes | None:
         found = self.db.execute("select weights from weights where iteration = ?", (iteration,)).fetchone()
         return found and found[0]
 
+    def newest(self) -> int:
+        """The iteration under way; after the last one their number."""
+        return self.db.execute("select ifnull(max(iteration), 0) from weights").fetchone()[0]
+
+    def reading(self, ask):
+        """What `ask(store)` finds on a connection of its own: for threads that are not the server's."""
+        other = Store(self.file.parent)
+        try:
+            return ask(other)
+        finally:
+            other.close()
+
     def keep_accuracy(self, iteration: int, accuracy: float) -> None:
         self.db.execute("update weights set accuracy = ? where iteration = ?", (accuracy, iteration))
 
     def unlooked(self) -> tuple[int, bytes] | None:
         """The newest weights that were not tried on the test set yet."""
-        question = "select iteration, weights from weights where accuracy is null and weights not null"
-        return self.db.execute(question + " order by iteration desc limit 1").fetchone()
+        question = "select iteration, weights from weights where iteration >= ? and accuracy is null"
+        return self.db.execute(question + " order by iteration desc limit 1", (self.newest() - 1,)).fetchone()
 
-    def accuracies(self) -> list[tuple[int, float]]:
-        return self.db.execute(
-            "select iteration, accuracy from weights where accuracy not null order by iteration"
-        ).fetchall()
+    def accuracies(self, most: int = 500) -> list[tuple[int, float]]:
+        """By iteration; of very many, every so manyth."""
+        stride = 1 + self.newest() // most
+        question = "select max(iteration), accuracy from weights where accuracy not null group by iteration / ?"
+        return self.db.execute(question, (stride,)).fetchall()
+
+    def hold(self) -> None:
+        """Be the only server of this project: two of them would each believe their own memory. It ends with the
+        process, however that ends."""
+        self.held = sqlite3.connect(self.file.with_name("server.lock"), isolation_level=None, timeout=0)
+        try:
+            self.held.execute("begin exclusive")
+        except sqlite3.OperationalError as error:
+            self.held.close()
+            raise OSError(
+                f"another server has the project in {self.file.parent}; end it, or name another folder"
+            ) from error
 
     def close(self) -> None:
+        if self.held is not None:
+            self.held.close()
         self.db.close()

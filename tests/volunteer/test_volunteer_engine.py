@@ -201,21 +201,3 @@ def test_a_volunteer_says_why_it_rests(tmp_path):
     assert [hour for hour in range(24) if within(hour, 22, 3)] == [0, 1, 2, 22, 23]
     with pytest.raises(ValueError, match="hours"):
         Limits(hours="evening")
-
-
-QUESTIONS = {
-    "insert into answers values (1, 1, '', 0, '')": "",
-    "select copy, digest from answers where unit = 1 order by copy": "SEARCH answers USING PRIMARY KEY",
-    "select weights from answers where unit >= 1 and unit < 9 and accepted = 1 order by unit": "SEARCH answers",
-    "delete from answers where unit = 1 and accepted = 0": "SEARCH answers USING PRIMARY KEY",
-    "select weights from weights where iteration = 1": "SEARCH weights USING INTEGER PRIMARY KEY",
-    "select ifnull(max(iteration), 0) from weights": "SEARCH weights",
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_what_a_request_asks_the_file_does_not_grow_with_the_project(open_engine, question):
-    """Found by an index, never by reading a table; what is over is not even there."""
-    plan = open_engine().store.db.execute(f"explain query plan {question}").fetchall()
-    assert all(QUESTIONS[question] in step[-1] for step in plan), plan
-    assert not any("SCAN" in step[-1] or "TEMP B-TREE" in step[-1] for step in plan)

@@ -21,16 +21,16 @@ class Hasty(Patient):
 
 
 @contextmanager
-def project(folder, work=SMALL, terms=ONCE, **options):
+def project(folder, work=SMALL, terms=ONCE, tls=(), verify=True, **options):
     """(url, engine) of a server that lives as long as the block."""
     engine = Engine(folder, work, terms)
     sock = listening("127.0.0.1", 0)
-    server = http(Server(engine, **options), protocol=Hasty)
+    server = http(Server(engine, **options), tls, protocol=Hasty)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()
     try:
-        url = f"http://127.0.0.1:{sock.getsockname()[1]}"
-        until(lambda: httpx.get(url + "/work", trust_env=False).status_code == 200)
+        url = f"http{'s' if tls else ''}://127.0.0.1:{sock.getsockname()[1]}"
+        until(lambda: httpx.get(url + "/work", trust_env=False, verify=verify).status_code == 200)
         yield url, engine
     finally:
         server.should_exit = True

@@ -1,0 +1,62 @@
+"""A real client and a real server: over TLS, and without a server."""
+
+import shutil
+import ssl
+import subprocess
+
+import httpx
+import pytest
+from volunteer_servers import SMALL, project
+
+from dlmini.volunteer.client import Client
+from dlmini.volunteer.limits import Limits
+
+FREE = Limits(ram=0, disk=0)
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    files = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    order = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    order += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(files[0]), "-keyout", str(files[1])]
+    subprocess.run(order, check=True, capture_output=True)
+    return files
+
+
+def test_with_tls_a_client_works_if_it_trusts_the_certificate_and_not_otherwise(tmp_path, certificate, monkeypatch):
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    trust = ssl.create_default_context(cafile=str(certificate[0]))
+    with project(tmp_path / "p", tls=certificate, verify=trust) as (url, engine):
+        assert url.startswith("https")
+        said = []
+        Client(url, "safe", tmp_path / "safe", FREE, said.append, trust).stay(units=2)
+        assert engine.it.done == 2
+        stranger = Client(url, "careful", tmp_path / "careful", FREE, said.append)
+        stranger.attempt(stranger.turn)
+        assert "cannot be reached" in said[-1]
+        assert "certificate" in said[-1].lower()
+        with pytest.raises(httpx.TransportError):
+            httpx.get(url.replace("https", "http") + "/work", trust_env=False).raise_for_status()
+
+
+def test_a_client_that_was_stopped_in_a_unit_goes_on_with_it(tmp_path, monkeypatch):
+    """Its token and the unit lie in its folder: no second host, no second copy."""
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    with project(tmp_path / "p") as (url, engine):
+        first = Client(url, "same", tmp_path / "c", FREE, lambda said: None)
+        first.introduce()
+        unit = first.ask()
+        again = Client(url, "same", tmp_path / "c", FREE, lambda said: None)
+        assert again.stay(units=1) == 1
+        assert len(engine.names) == 1
+        assert engine.it.done == 1
+        assert engine.store.digests(unit["unit"], {unit["copy"]})
+        assert engine.it.counts["success"] == 1
+    assert SMALL.units > 1
+
+
+def test_an_address_without_its_beginning_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="http://HOST:PORT"):
+        Client("localhost:8642", "me", tmp_path)
