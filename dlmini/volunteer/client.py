@@ -7,8 +7,10 @@ it waits, longer each time up to a minute. What the server says is checked: the 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -199,6 +201,18 @@ class Client:
             if int(found["unit"]) == int(unit["unit"]) and str(found["token"]) == self.token:
                 return found
         return None
+
+
+def follow_parent(client: Client) -> None:
+    """End when standard input does: whoever started this is gone. In the middle of a unit there is nobody to tell."""
+
+    def watch():
+        sys.stdin.buffer.read()
+        client.stop()
+        threading.Event().wait(2.0)
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def sentence(reply: httpx.Response) -> str:

@@ -1,0 +1,145 @@
+"""A project of one's own, from a notebook: a server in the background, volunteers on this machine, a live view.
+
+    with Project(Work("lenet", units=20, iterations=5, steps=10)) as project:
+        project.join(4)          # four volunteers, each a process of this machine
+        project                  # as the last line of a cell: what the page shows, live
+        project.wait()
+        project.accuracy, project.weights()
+Others join it by `dlmini volunteer join URL`, if `host` is an address that they reach. Closed, forgotten, or at the end
+of Python, it ends its volunteers and its server; volunteers also end by themselves when this process is killed. With a
+folder of its own (`folder=`) a project goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import httpx
+import numpy as np
+
+from dlmini.checks import refuse, whole
+from dlmini.volunteer.engine import Engine
+from dlmini.volunteer.server import Server, http, listening
+from dlmini.volunteer.unit import Terms
+from dlmini.volunteer.work import Work
+
+ALONE = Terms(quorum=1, target=1, max_error=10, max_total=20, max_success=2, delay=600.0)
+JOIN = [sys.executable, "-m", "dlmini", "volunteer", "join"]
+
+
+class Project:
+    """work: what is to be learned. terms: quorum, deadline ... folder: where it lives; by default nowhere for long.
+    host: the address to listen at, 127.0.0.1 being this machine alone. port: 0 is any that is free."""
+
+    def __init__(self, work: Work | None = None, terms: Terms | None = None, folder=None, host="127.0.0.1", port=0):
+        if work is not None and not isinstance(work, Work):
+            refuse(TypeError, "work", work, 'a Work, such as Work("lenet", units=20, iterations=5)')
+        self.own = tempfile.TemporaryDirectory(prefix="volunteer_") if folder is None else None
+        self.folder = Path(self.own.name if self.own else folder)
+        self.engine = Engine(self.folder, work, terms or ALONE)
+        self.engine.store.hold()
+        sock = listening(host, whole(port, "port", 0, 65535))
+        self.server, self.volunteers = http(Server(self.engine)), []
+        self.url = f"http://{host if host != '0.0.0.0' else '127.0.0.1'}:{sock.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [sock]}, daemon=True)
+        self.thread.start()
+        self.end = weakref.finalize(
+            self, closed, self.volunteers, self.server, self.thread, sock, self.engine.store, self.own
+        )
+        self.web = httpx.Client(base_url=self.url, trust_env=False, timeout=30)
+        self.until(lambda: self.server.started, 60)
+
+    def join(self, count: int = 1, name: str = "volunteer") -> list[str]:
+        """So many volunteers more, each a process of this machine; their names."""
+        names = []
+        for _ in range(whole(count, "count", 1, 100)):
+            names.append(f"{name} {len(self.volunteers) + 1}")
+            place = self.folder / names[-1].replace(" ", "_")
+            options = ["--name", names[-1], "--folder", str(place), "--ram", "0.2", "--disk", "0.2", "--with-parent"]
+            log = open(self.folder / f"{place.name}.log", "ab")  # noqa: SIM115 - the process has it
+            with log:
+                order = [*JOIN, self.url, *options]
+                self.volunteers.append(subprocess.Popen(order, stdin=subprocess.PIPE, stdout=log, stderr=log))
+        return names
+
+    def kill(self, number: int) -> None:
+        """End a volunteer as a power cut would: the server learns of it by the deadline."""
+        process = self.volunteers[whole(number, "number", 1, max(1, len(self.volunteers))) - 1]
+        process.kill()
+        process.wait()
+
+    def status(self) -> dict:
+        """What the page shows."""
+        return self.web.get("/status").json()
+
+    @property
+    def accuracy(self) -> float | None:
+        """On the test set, of the newest weights that were tried."""
+        looks = self.status()["accuracy"]
+        return looks[-1][1] if looks else None
+
+    def weights(self) -> np.ndarray:
+        """Those that the iteration under way begins with; when it is finished, the last ones."""
+        found = self.engine.store.reading(lambda store: store.weights(store.newest()))
+        return np.frombuffer(found, "<f4").copy()
+
+    def wait(self, seconds: float = 600.0) -> dict:
+        """Until it is finished and the last weights were tried."""
+        self.until(self.tried, seconds)
+        return self.status()
+
+    def tried(self) -> bool:
+        found = self.status()
+        looks = found["accuracy"]
+        return found["finished"] and bool(looks) and looks[-1][0] == found["work"]["iterations"]
+
+    def until(self, true, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not true():
+            if time.monotonic() > end:
+                raise TimeoutError(f"it took longer than {seconds:g} s; {self.url} shows how it stands")
+            if not self.thread.is_alive():
+                raise RuntimeError("the project is closed, or its server has ended")
+            threading.Event().wait(0.05)
+
+    def close(self) -> None:
+        """End the volunteers, then the server. Twice is once."""
+        self.end()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Project at {self.url}, {'open' if self.end.alive else 'closed'}>"
+
+    def _ipython_display_(self) -> None:
+        from dlmini.show.dashboard_volunteers import show
+
+        show(self)
+
+
+def closed(volunteers, server, thread, sock, store, own) -> None:
+    for process in volunteers:
+        process.terminate()
+    for process in volunteers:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+        process.kill()
+        process.wait()
+        process.stdin.close()
+    server.should_exit = True
+    thread.join(20)
+    sock.close()
+    store.close()
+    if own is not None:
+        own.cleanup()

@@ -1,0 +1,81 @@
+"""A project from a notebook: a server in the background, volunteers as processes, a view; all of it ends cleanly."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import psutil
+import pytest
+from volunteer_servers import until
+
+from dlmini.show import dashboard_volunteers
+from dlmini.volunteer.project import Project
+from dlmini.volunteer.work import Work
+
+WORK = Work("softmax_regression", "blobs", units=4, iterations=2, steps=4, batch=8, optimizer="adam", rate=0.05)
+STATUS = {
+    "work": WORK.plain(), "iteration": 1, "finished": False, "paused": False, "done": 5, "given_up": {"3": "errors"},
+    "copies": {"unsent": 2, "sent": 1, "success": 5, "error": 0}, "accuracy": [[0, 0.1], [1, 0.9]],
+    "events": ["<b>someone</b> joins"],
+    "hosts": [{"name": "<script>", "on": True, "busy": 1, "good": 3, "bad": 1},
+              {"name": "quiet", "on": False, "busy": 0, "good": 2, "bad": 0}],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_volunteers_of_this_machine_do_the_work_and_everything_ends(monkeypatch, tmp_path):
+    monkeypatch.setenv("DLMINI_KERNELS", "numpy")
+    with Project(WORK, folder=tmp_path / "mine") as project:
+        assert project.join(2) == ["volunteer 1", "volunteer 2"]
+        found = project.wait(120)
+        assert found["done"] == 8
+        assert np.array_equal(project.weights(), WORK.alone())
+        assert project.accuracy == pytest.approx(WORK.accuracy(WORK.alone()))
+        processes = [psutil.Process(one.pid) for one in project.volunteers]
+    assert not any(one.is_running() for one in processes)
+    assert "closed" in repr(project)
+    project.close()
+    with Project(folder=tmp_path / "mine") as again:  # it goes on where it was
+        assert again.status()["finished"]
+
+
+@pytest.mark.slow
+def test_volunteers_end_when_their_notebook_is_killed(tmp_path):
+    program = (
+        "import sys, time; from dlmini.volunteer.project import Project; from dlmini.volunteer.work import Work\n"
+        f"p = Project(Work(**{WORK.plain() | {'iterations': 10**6}}), folder={str(tmp_path / 'p')!r}); p.join(1)\n"
+        "print(p.volunteers[0].pid, flush=True); time.sleep(600)"
+    )
+    notebook = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, env=os.environ | {"DLMINI_KERNELS": "numpy"}
+    )
+    pid = int(notebook.stdout.readline())
+    assert psutil.pid_exists(pid)
+    notebook.kill()
+    notebook.wait()
+    notebook.stdout.close()
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_what_is_no_work_is_refused():
+    with pytest.raises(TypeError, match="a Work"):
+        Project("lenet")
+
+
+def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote():
+    html = dashboard_volunteers.drawn(STATUS)
+    assert "<script>" not in html
+    assert "<b>someone" not in html
+    assert "&lt;script&gt; · 3 / 1 bad" in html
+    assert "iteration 2 of 2" in html
+    assert "accuracy 90.0 %" in html
+    assert "1 given up" in html
+    assert "600.0,10.0" not in html  # the second of two iterations is not over
+    assert "300.0,10.0" in html
+
+
+def test_the_view_of_a_project_without_anybody():
+    empty = STATUS | {"hosts": [], "accuracy": [], "events": [], "copies": {"unsent": 0}, "finished": True}
+    assert "nobody has joined yet" in dashboard_volunteers.drawn(empty)
+    assert "finished" in dashboard_volunteers.drawn(empty)
