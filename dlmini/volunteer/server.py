@@ -284,6 +284,7 @@ def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
         ssl_certfile=certificate,
         ssl_keyfile=key,
         timeout_keep_alive=30,
+        timeout_graceful_shutdown=3,  # who does not answer is not waited for when the server ends
         server_header=False,
     )
     return uvicorn.Server(config)
