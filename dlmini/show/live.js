@@ -124,6 +124,13 @@ export default () => {
         canvas.height = Math.round(h * k);
       }
       sizes.set(canvas, { k, w, h, em: parseFloat(getComputedStyle(canvas).fontSize) });
+      if (!w || !h) look_again();
+    }
+
+    // Hidden for a moment, as by a change of theme: nobody says when it is back at its old size, so look now and then.
+    let looking = 0;
+    function look_again() {
+      looking ||= setTimeout(() => { looking = 0; if (root.isConnected) { sizes.clear(); ask(ALL); } }, 500);
     }
 
     function sheet(canvas) {
@@ -357,7 +364,7 @@ export default () => {
     themes.observe(document.body, { attributes: true, attributeFilter: ["class", "data-jp-theme-light"] });
     S.views.add(ask);
     ask(ALL);
-    return () => { watch.disconnect(); themes.disconnect(); S.views.delete(ask); };
+    return () => { watch.disconnect(); themes.disconnect(); clearTimeout(looking); S.views.delete(ask); };
   }
 
   return { initialize, render };

@@ -4,7 +4,7 @@ import json
 
 import psutil
 import pytest
-from lab import missing, page, run_all
+from lab import missing, page, run_all, write_notebook
 from visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"browser tests: {missing()}")]
@@ -126,3 +126,22 @@ def ranks_alive():
     """Worker processes of kernels that this test has started."""
     mine = psutil.Process().children(recursive=True)
     return [process for process in mine if "forkserver" in json.dumps(process.cmdline())]
+
+
+THEME = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+DRAWN = "() => [...document.querySelectorAll('.dlmini-live canvas')].every((sheet) => sheet.width && sheet.height)"
+
+
+def test_pictures_come_back_after_a_change_of_theme(lab, shots):
+    """A page that is hidden for less than a frame has sheets of no size; nobody tells when it is back."""
+    folder, url, token = lab
+    write_notebook(folder / "recorded.ipynb", "from dlmini.show import dashboard", 'dashboard(recording="12", speed=9)')
+    with page(url, token, "recorded.ipynb") as view:
+        visitor = Visitor(view)
+        run_all(view)
+        visitor.press("Start")
+        visitor.sees("ended")
+        view.evaluate(THEME)
+        view.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(state="attached")
+        view.wait_for_function(DRAWN, timeout=30_000)
+        view.screenshot(path=shots / "dark.png")
