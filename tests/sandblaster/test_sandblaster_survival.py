@@ -117,8 +117,14 @@ def relatives():
     return {one.pid for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE}
 
 
+@pytest.fixture(scope="module")
+def served():
+    """The server that workers are born of is there: it stays, whoever is killed."""
+    train(TASK, Sandblaster(portions=8, rounds=1), Processes(4)).result(900)
+
+
 @pytest.mark.parametrize("kill", range(20 if LONG else 3))
-def test_a_replica_process_is_killed_and_the_weights_are_the_same(kill):
+def test_a_replica_process_is_killed_and_the_weights_are_the_same(kill, served):
     coin, recipe = np.random.default_rng(kill), Sandblaster(portions=8, shards=2, rounds=30, tolerance=0)
     truth = train(TASK, recipe, Simulated(SIZE)).result(900).weights
     dead, after, before, control = int(coin.integers(REPLICAS)), int(coin.integers(20)), relatives(), Control(SIZE)
