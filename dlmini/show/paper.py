@@ -84,7 +84,5 @@ class WithStill:
     def still(self) -> Sheet:
         return self.figure
 
-    def _repr_mimebundle_(self, **given) -> tuple[dict, dict]:
-        data, facts = picture_of(self.still())
-        live = super()._repr_mimebundle_(**given)
-        return {**live, **data}, facts
+    def _repr_mimebundle_(self, **given) -> dict:
+        return {**super()._repr_mimebundle_(**given), **picture_of(self.still())[0]}

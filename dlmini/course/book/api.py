@@ -48,7 +48,10 @@ def home(name: str) -> str:
 
 def body() -> tuple[str, list[Heading]]:
     """The page's HTML, and its headings."""
-    parts, headings = ['<h1 id="api-every-public-name">Every public name</h1><p>From the docstrings of the library itself.</p>'], []
+    parts, headings = (
+        ['<h1 id="api-every-public-name">Every public name</h1><p>From the docstrings of the library itself.</p>'],
+        [],
+    )
     headings.append(Heading(1, "api-every-public-name", "Every public name"))
     for title, names in sections().items():
         headings.append(Heading(2, f"api-{title.lower().replace(' ', '-').replace(':', '')}", escape(title)))

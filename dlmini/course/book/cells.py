@@ -65,7 +65,9 @@ def output(left) -> str:
 
 def displayed(data, facts=None) -> str:
     """The best of what an output offers to paper: a widget's picture, a card, a figure, text. facts: its metadata."""
-    said = {kind: (facts or {}).get(kind, {}).get("alt", DRAWN) for kind in IMAGES}
+    words = "".join(data.get("text/plain", ""))  # of a still picture: what is on it
+    known = words if words.startswith("Figure. ") else DRAWN
+    said = {kind: (facts or {}).get(kind, {}).get("alt", known) for kind in IMAGES}
     still = next((picture(kind, data[kind], said[kind]) for kind in IMAGES if kind in data), "")
     if WIDGET in data and "text/html" in data:
         return f'<div class="card">{data["text/html"]}</div>'  # a question: paper has room for the answer
