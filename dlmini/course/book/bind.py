@@ -75,7 +75,7 @@ def slides(root: Path, folder: Path, names: list[str], profile: str, tell: Calla
         ran = run_notebook(texts[it.name], it.name, root / "solutions", folder, profile)
         failures += [f"{it.name}: {ran.failure}"] if ran.failure else []
         made = decks.deck(it, ran.notebook, root / "course")
-        put(folder / f"{it.name}.html", decks.page(it, made, root / "course"))
+        put(folder / f"{it.name}.html", decks.page(it, made))
         tell(f"{it.title} · {len(made)} slides: {folder / f'{it.name}.html'}")
     return failures
 

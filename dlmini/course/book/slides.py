@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dlmini.course import lessons
 from dlmini.course.book import cells
-from dlmini.course.book.prose import prose
+from dlmini.course.book.prose import markdown, prose
 from dlmini.course.build import read
 
 HERE = Path(__file__).parent
@@ -44,11 +44,11 @@ def is_picture(html: str) -> bool:
     return 'class="figure"' in html
 
 
-def page(it: lessons.Lesson, slides: list[Slide], course: Path) -> str:
+def page(it: lessons.Lesson, slides: list[Slide]) -> str:
     """The slides as one file."""
     rows = []
     for number, slide in enumerate(slides, 1):
-        title = re.sub(r"</?p>", "", prose(slide.title, it.name, course)[0]).strip()
+        title = markdown().renderInline(slide.title)
         foot = f"<footer>{escape(it.title)} · {number} of {len(slides)}</footer>"
         level = "h1" if number == 1 else "h2"
         rows.append(f'<section id="slide-{number}"><{level}>{title}</{level}>{slide.body}{foot}</section>')
