@@ -42,7 +42,9 @@ def quorums(found: Mapping[int, Mapping[float, Tally]], units: int):
     figure, (left, right) = sheet(12, 4.4, columns=2)
     grid = np.linspace(0, 0.5, 60)
     for (quorum, row), ink in zip(found.items(), CURVES, strict=False):
-        left.plot(100 * grid, [100 * lies_accepted(quorum, p) for p in grid], color=ink, label=f"quorum {quorum}")
+        dash = "--" if quorum % 2 and quorum > 1 else "-"  # it lies on the curve of the quorum before
+        formula = [100 * lies_accepted(quorum, p) for p in grid]
+        left.plot(100 * grid, formula, dash, color=ink, label=f"quorum {quorum}")
         left.plot([100 * p for p in row], [100 * tally.wrong / units for tally in row.values()], "o", color=ink)
         right.plot([100 * p for p in row], [tally.copies for tally in row.values()], "o-", color=ink)
     left.set(xlabel="hosts that lie, %", ylabel="units with a lie for an answer, %")
