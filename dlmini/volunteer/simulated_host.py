@@ -33,8 +33,8 @@ class Nature:
     speed_spread, line (MB/s, median), line_spread         checkpoint  work since then is lost when a session ends
     poll      between two questions when there is no work  usable      share of memory that may be given at all
     crash     share of units that fail for no reason: 0, but for those who want to see what it does
-    The document says: about 75 hosts of mixed memory and disk. All the rest was chosen by us: `ram_used` was fitted to
-    its 94.87 %, everything else was set before and left alone.
+    The document says: about 75 hosts of mixed memory and disk. All the rest was chosen by us. `ram_used` was fitted to
+    its 94.87 % with seed 0; `disk`, `usable`, backing off and even dealing were changed before, with results in sight.
     """
 
     arrive: float = 3 * DAY

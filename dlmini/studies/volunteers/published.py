@@ -8,7 +8,6 @@ UNITS = round(GOOD / ITERATIONS)  # 297 in an iteration, if each was answered on
 SILENT = (
     "They do not say how many rows a local set has, how many steps a unit makes, which quorum and deadline were set, "
     "how long a unit or an iteration took, how often hosts were on, or which accuracy was reached. These are our "
-    "choices; the share of failures was fitted by one constant, so that it agrees confirms nothing. What follows "
-    "from the model without fitting is how the failures divide, and how the share moves with the "
-    "deadline and the delivery."
+    "choices, made with results in sight; the share of failures was fitted, so that it agrees confirms nothing. "
+    "How the failures divide, and how the share moves with deadline and delivery, was not fitted."
 )
