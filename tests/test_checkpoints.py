@@ -82,7 +82,7 @@ def test_a_checkpoint_of_something_else_is_refused(task, tmp_path):
         train(task, Recipe(rounds=9, sync=LocalSGD(2)), Simulated(2), resume=tmp_path)
     with pytest.raises(ValueError, match="ask for more rounds"):
         train(task, recipe, Simulated(2), resume=tmp_path)
-    with pytest.raises(FileNotFoundError, match="train with Recipe"):
+    with pytest.raises(FileNotFoundError, match="train with checkpoint_every="):
         train(task, recipe, Simulated(2), resume=tmp_path / "nowhere")
 
 

@@ -94,7 +94,7 @@ def test_what_is_printed_of_a_run_is_plain_words(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit) as end:
         cli.main()
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert end.value.code == 0
     assert (
         "2 workers · when: bsp · with whom: allreduce · how briefly: none · where: simulated, network gigabit" in text

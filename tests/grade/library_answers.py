@@ -232,3 +232,32 @@ def counted(staged, shards):
         if len(votes[portion, replica]) == shards:
             handout.count(portion, replica)
     return handout.counted
+
+
+# ---- 15 ----
+
+
+def krum(updates, f):
+    if len(updates) < 2 * f + 3:
+        return None
+    chosen = library("dlmini.federated.robust").Krum(f)(updates)
+    return int(np.argmin(((updates - chosen) ** 2).sum(1)))
+
+
+# ---- 16 ----
+
+
+def zero2_traffic(sizes, ranks, bucket, gradient=2, weight=2):
+    Tensor = library("dlmini.plan.sheets").Tensor
+    tensors = [Tensor(f"t{i}", size, i) for i, size in enumerate(sizes)]
+    found = [
+        gradient * sum(t.size for t in row) for row in library("dlmini.plan.zero_regimes").flushes(tensors, bucket)
+    ]
+    return found, (ranks - 1) / ranks * (2 * sum(found) + weight * sum(sizes))
+
+
+# ---- 17 ----
+
+
+def mixing(size, t):
+    return library("dlmini.topology.graphs").one_peer(size, t)

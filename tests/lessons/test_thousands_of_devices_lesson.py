@@ -95,7 +95,7 @@ def test_a_slider_draws_another_picture():
     before = made.picture.value
     made.choices["zero"].value = 1
     assert made.picture.value != before
-    assert "image/png" in made._repr_mimebundle_()[0]
+    assert "image/png" in made._repr_mimebundle_()
 
 
 def test_three_ways_are_drawn():

@@ -6,7 +6,7 @@ pytest.importorskip("anywidget")
 
 from test_dashboard import Picture, press
 
-from dlmini import SGD, Sandblaster
+from dlmini import SGD, Classify, Sandblaster, load, mlp
 from dlmini.events import Portion
 from dlmini.show import dashboard
 
@@ -17,13 +17,19 @@ METHOD = Sandblaster(history=5, portions=8, shards=2, rounds=12, tolerance=0)
 def shown(task):
     made = []
 
-    def make(method=METHOD, **options):
-        made.append(dashboard(task, method=method, **{"on": "simulated", "workers": 3, **options}))
+    def make(method=METHOD, of=None, **options):
+        made.append(dashboard(of or task, method=method, **{"on": "simulated", "workers": 3, **options}))
         return made[-1], Picture(made[-1])
 
     yield make
     for board in made:
         board.stop()
+
+
+def long_task():
+    """One that is far from its minimum for hundreds of iterations."""
+    sets = load("mnist")
+    return Classify(mlp((16,)), sets[0].subset(range(600)), sets[1].subset(range(100)), batch=75)
 
 
 def going(board, picture):
@@ -82,7 +88,7 @@ def test_pause_step_resume_and_stop(shown, on):
 
 @pytest.mark.parametrize("on", ["simulated", "processes"])
 def test_a_killed_replica_is_named_and_the_others_go_on_until_a_shard_is_killed(shown, on):
-    board, picture = shown(ENDLESS, on=on)
+    board, picture = shown(ENDLESS, of=long_task(), on=on)
     going(board, picture)
     board.panel.rank.value = 1
     press(board.panel.kill)

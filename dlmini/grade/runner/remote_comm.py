@@ -8,6 +8,7 @@ here is nothing that could add up a vector over ranks, so nothing that could be 
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from operator import index
 
@@ -50,6 +51,10 @@ class RemoteComm:
     def gone(self) -> frozenset[int]:
         """Nobody dies where the judge looks."""
         return frozenset()
+
+    def give_up(self):
+        """End here: the judge then hears that this rank has ended without an answer."""
+        os._exit(1)
 
     # ---- time and work ----
 
