@@ -99,9 +99,14 @@ def page(url: str, token: str, notebook: str, width: int = 1400, height: int = 1
             browser.close()
 
 
+def ready(view, patience: float = 120.0) -> None:
+    """Until the notebook is open and its kernel idle: before, the page has no application to give orders to."""
+    view.wait_for_function(READY, timeout=1000 * patience)
+
+
 def run_all(view, patience: float = 120.0) -> None:
     """Run all cells; live ones return at once."""
-    view.wait_for_function(READY, timeout=1000 * patience)
+    ready(view, patience)
     view.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
     view.wait_for_function(DONE, timeout=1000 * patience)
 
