@@ -10,6 +10,7 @@ import math
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 
 import anywidget
 import numpy as np
@@ -96,7 +97,7 @@ class Stage(anywidget.AnyWidget):
             ax.imshow(picture.pixels, extent=(0, columns, rows, 0), **blurred)
             for x, y, kind in picture.dots:
                 ax.plot(x * columns, y * rows, "o", color=CURVES[int(kind)], markersize=4, markeredgecolor="white")
-            ax.set_title(picture.name)
+            ax.set_title(fill(picture.name, 44), loc="left")
             ax.set_axis_off()
         return figure
 

@@ -12,6 +12,7 @@ import ipywidgets
 
 from dlmini.lessons.canvas import Picture, Stage
 from dlmini.lessons.picture_desk import StillBox
+from dlmini.show.paper import Sheet
 
 IDLE, RUNNING, STOPPED, ENDED = "idle", "running", "stopped", "ended"
 
@@ -25,7 +26,10 @@ class Frame(NamedTuple):
 
 
 class Desk:
-    """`play()` makes the frames of one run; `label()` names it; `pause()` are the seconds between two frames."""
+    """`play()` makes the frames of one run; `label()` names it; `pause()` are the seconds between two frames.
+
+    still: the picture for where there are no widgets; what the stage shows, if none is given.
+    """
 
     def __init__(
         self,
@@ -34,7 +38,9 @@ class Desk:
         play: Callable[[], Iterator[Frame]],
         label: Callable[[], str],
         pause: Callable[[], float],
+        still: Callable[[], Sheet] | None = None,
     ):
+        self.still = still or stage.drawn
         self.stage, self.choices, self.play, self.label, self.pause = stage, choices, play, label, pause
         self.thread: threading.Thread | None = None
         self._stop = threading.Event()
@@ -89,4 +95,4 @@ class Desk:
             widget.style.description_width = "initial"
         rows = [ipywidgets.HBox(row) for row in (list(self.choices.values()), list(self.buttons.values()))]
         rows[0].layout.flex_flow = "row wrap"
-        return StillBox([*rows, self.stage], self.stage.drawn)
+        return StillBox([*rows, self.stage], self.still)

@@ -26,7 +26,8 @@ def offered(table: dict[str, object], given, read=None) -> tuple[dict[str, objec
     for label, thing in table.items():
         if thing == wanted:
             return table, label
-    return {repr(wanted): wanted, **table}, repr(wanted)
+    label = given if isinstance(given, str) else repr(wanted)  # the word as it was given: "local:50"
+    return {label: wanted, **table}, label
 
 
 def levels(when, whom, briefly):

@@ -243,6 +243,7 @@ def test_a_page_that_is_reloaded_is_told_everything(shown):
 def test_drop_downs_offer_what_was_asked_for():
     (when, chosen), *_ = levels("local:7", "allreduce", "none")
     assert when[chosen] == LocalSGD(7)
+    assert chosen == "local:7"
     assert set(WHEN) < set(when)
     assert offered(WITH_WHOM, WITH_WHOM["two parameter servers"])[1] == "two parameter servers"
     assert list(links(3).values()) == [(0, 1), (0, 2), (1, 2)]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,17 @@ from dlmini.show.replay import AT_ONCE, Replay, replayed
 COUNTED = ("round", "slowest", "rounds", "workers", "nbytes", "messages", "staleness", "accuracy")
 SHIPPED = shipped()
 FILMS = {name: film_of(name) for name in lessons.folders("recording.py")}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_where_there_are_no_widgets_a_lesson_s_dashboard_shows_its_recording(name):
+    text = (Path(__file__).parents[2] / "course" / f"{name}.md").read_text(encoding="utf-8")
+    assert f'still="{name[:2]}")' in text
+
+
+def test_labels_are_words_not_python():
+    labels = [run.label for name in SHIPPED for run in opened(name)]
+    assert not [label for label in labels if re.search(r"\w=|\(\)|'\w+'", label)]
 
 
 def shown(run):
