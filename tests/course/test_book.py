@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import dlmini
 from dlmini.course import lessons
 from dlmini.course.book import bind as binding
 from dlmini.course.book import cells, formulas, runs
 from dlmini.course.book.bind import bind
+from dlmini.course.book.signatures import called
 from dlmini.course.strip import strip, stubs
 
 for needed in binding.NEEDED:
@@ -113,8 +115,6 @@ def test_every_exercise_stands_in_its_lesson_without_its_solution(book):
 
 
 def test_every_public_name_has_its_docstring_on_the_page_of_names(book, seen):
-    import dlmini
-
     assert {f"api-{name}" for name in dlmini.__all__} <= set(seen["api.html"].places)
     text = (book / "api.html").read_text(encoding="utf-8")
     assert "Send the largest." in text
@@ -130,6 +130,15 @@ def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):
     page = (tmp_path / "book" / "00_draws.html").read_text(encoding="utf-8")
     assert "RESULT of 00.ping_pong" not in page
     assert "In the notebook this says what your function does right" in page
+
+
+def test_names_are_called_as_one_would_type_them():
+    lines = {name: called(name, getattr(dlmini, name)) for name in dlmini.__all__}
+    assert lines["Classify"].endswith("train: Dataset, test: Dataset, batch: int = 100, split: Callable = split_iid)")
+    assert lines["Cluster"].startswith("Cluster(network: Network = gigabit, flops: float = ")
+    assert lines["load"] == "load(name: str, *, full: bool = False) -> tuple[Dataset, Dataset]"
+    assert "sync: object = BulkSynchronous()" in lines["Recipe"]
+    assert not [line for line in lines.values() if re.search(r" at 0x|<|dlmini\.|collections|: '", line)]
 
 
 def test_slides_have_every_question_and_every_figure(small, tmp_path):

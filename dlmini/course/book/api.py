@@ -10,6 +10,7 @@ import dlmini
 from dlmini.course.book.cells import code
 from dlmini.course.book.exercises import flowing
 from dlmini.course.book.prose import Heading
+from dlmini.course.book.signatures import called
 
 ROOMS = {  # first part of a module's name: what is found there, in the order of a reader
     "nn": "Networks",
@@ -66,16 +67,6 @@ def entry(name: str) -> str:
     documented = inspect.isclass(thing) or inspect.isroutine(thing)
     text = inspect.getdoc(thing if documented else type(thing)) or ""
     return f'<h3 id="api-{name}"><code>{name}</code></h3>{code(called(name, thing))}{described(text)}'
-
-
-def called(name: str, thing) -> str:
-    """As one would type it, with its defaults; of a value, what it is."""
-    if not callable(thing) or isinstance(thing, dict):
-        return f"{name}  # {type(thing).__name__}"
-    try:
-        return f"{name}{inspect.signature(thing)}".replace("typing.", "")
-    except (TypeError, ValueError):
-        return f"{name}(...)"
 
 
 def described(text: str) -> str:
