@@ -5,12 +5,12 @@ The cell returns at once; a run goes on in the background. Closing the notebook 
 
 from __future__ import annotations
 
-from dlmini.checks import piece, refuse, truth, whole, word
+from dlmini.checks import piece, real, refuse, truth, whole, word
 from dlmini.optim import SGD
 from dlmini.show import dashboard_choices as choices
 from dlmini.show.dashboard_desk import Dashboard
 from dlmini.show.dashboard_panel import Panel, PortionPanel
-from dlmini.show.dashboard_replay import ReplayPanel, Shelf
+from dlmini.show.dashboard_replay import SPEEDS, ReplayPanel, Shelf
 from dlmini.show.live_run import Plan, Portioned
 from dlmini.show.recordings import opened
 
@@ -28,7 +28,7 @@ def dashboard(
     *,
     method=None,
     slow: dict[int, float] | None = None,
-    speed: float | None = None,
+    speed: float | str | None = None,
     still=None,
     **plan,
 ) -> Dashboard:
@@ -39,13 +39,15 @@ def dashboard(
     plan: steps (how many each worker makes in a run), looks (at the test set meanwhile), optimizer, seed.
     method: Sandblaster(...) in the place of all these but looks; then `workers` are its replicas.
     recording: a lesson's number ("03"), a folder that `Outcome.save` made, or events: then Start replays it.
-    speed: how many times as fast as it was; if none is given, such that the longest run takes half a minute at most.
+    speed: how many times as fast as it was, or "at once"; by default such that the longest run takes half a minute.
     still: a recording whose curves stand for the dashboard where there are no widgets (a static copy, paper).
     """
     large = truth(large, "large")
     if task is None and recording is None:
         raise ValueError("a dashboard needs a task to train, or a recording to replay")
     if recording is not None:
+        if speed is not None and not (isinstance(speed, str) and speed in SPEEDS):
+            speed = real(speed, "speed", above=0, infinite=True, hint=f"or one of {', '.join(SPEEDS)}")
         runs = opened(recording)
         return Dashboard(ReplayPanel(runs, speed), Shelf(), large, runs)
     piece(task, "task", ("loss_and_grad", "initial", "batches"), "a task: Classify(model, train, test)")

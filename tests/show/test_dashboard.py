@@ -250,6 +250,17 @@ def test_drop_downs_offer_what_was_asked_for():
     assert len(links(10)) == 10
 
 
+@pytest.mark.parametrize("speed", [0, -1, float("nan"), "quick", "4", [1], True])
+def test_a_replay_s_speed_is_a_number_above_0_or_one_of_its_words(speed):
+    with pytest.raises((TypeError, ValueError), match=r"speed is .*a number above 0: or one of ¼ ×.*, at once"):
+        dashboard(recording="07", speed=speed)
+
+
+def test_a_replay_may_be_at_once():
+    chosen = [dashboard(recording="07", speed=speed).panel.speed.value for speed in ("at once", float("inf"), 3)]
+    assert chosen == [float("inf"), float("inf"), 3]
+
+
 def test_nothing_to_show_is_refused_with_a_reason(task):
     with pytest.raises(ValueError, match="a task to train, or a recording"):
         dashboard()

@@ -108,4 +108,11 @@ def hosts_desk() -> Desk:
         return "quorum {quorum}, {hours} h, {liars:.0%} lie, {fails:.0%} fail".format(**chosen())
 
     stage = Stage(axes=["days of virtual time", "answers that came"])
-    return Desk(stage, choices, lambda: frames(Watched(**chosen())), label, pause=lambda: 0.02, still=lambda: stills(Watched(**chosen()), 2))
+    return Desk(
+        stage,
+        choices,
+        lambda: frames(Watched(**chosen())),
+        label,
+        pause=lambda: 0.02,
+        still=lambda: stills(Watched(**chosen()), 2),
+    )
