@@ -116,17 +116,19 @@ def train(
     check_places(save, out)
     pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
     joint = workers > 1 or task != "classify" or until is not None or patience > 0
-    alone_with = {"on": None if joint else on, "network": network, "out": out}
-    check_used(task, workers, tile, full, alone_with, (sync, topology, compress))
+    alone_with = {"network": network} | ({} if joint else {"on": on, "out": out})
+    levels = {"sync": sync != "bsp", "topology": topology != "allreduce", "compress": compress != "none"}
+    check_used(task, workers, tile, full, alone_with, levels)
     make = words.choose("optimiser", optimizer, words.OPTIMIZERS)
-    chosen = make(RATES[optimizer] if rate is None else rate)
-    place = words.read_place(on or "processes", workers + pieces[1].servers, network) if joint else None
+    chosen = make(usual_rate(optimizer) if rate is None else rate)
+    on = "processes" if on is None else on
+    place = words.read_place(on, workers + pieces[1].servers, network) if joint else None
     asked, about = task_of(task, model, data, batch, tile or TILE, full, threads)
     say(f"{about} · {optimizer}, rate {chosen.rate:g}")
     if not joint:
         weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
     else:
-        told = words.told_place(on or "processes", network)
+        told = words.told_place(on, network)
         who = f"{workers} worker" + "s" * (workers > 1)
         say(f"{who} · when: {sync} · with whom: {topology} · how briefly: {compress} · where: {told}")
         weights = together(asked, chosen, epochs, seed, pieces, place, out, until=until, patience=patience)
@@ -136,13 +138,21 @@ def train(
         write_results(save, lambda file: asked.model.save(file, weights, asked.statistics(weights)), "weights")
 
 
-def check_used(task: str, workers: int, tile: int | None, full: bool, alone_with: dict, levels: tuple) -> None:
-    """Refuse options that would be ignored. alone_with: those without a meaning for one worker, as they were given."""
+def usual_rate(optimizer: str) -> float:
+    if optimizer not in RATES:
+        raise ValueError(f"no rate is usual for {optimizer}; give one, such as --rate 0.01")
+    return RATES[optimizer]
+
+
+def check_used(task: str, workers: int, tile: int | None, full: bool, alone_with: dict, levels: dict) -> None:
+    """Refuse options that would be ignored. alone_with: those without a meaning for one worker, as they were given;
+    levels: whether each of the three was chosen."""
     if workers < 1:
         raise ValueError(f"--workers {workers}: there must be at least one")
-    ignored = [f"--{name}" for name, given in alone_with.items() if given is not None]
-    if workers == 1 and (ignored or levels != ("bsp", "allreduce", "none")):
-        said = ", ".join(ignored) or "--sync, --topology, --compress"
+    ignored = [name for name, chosen in levels.items() if chosen]
+    ignored += [name for name, given in alone_with.items() if given is not None]
+    if workers == 1 and ignored:
+        said = ", ".join(f"--{name}" for name in ignored)
         raise ValueError(f"one worker talks to nobody, so {said} would have no effect; give --workers 2 or more")
     if tile is not None and task == "classify":
         raise ValueError(f"--tile {tile} is the size of tiles to segment, and would have no effect; add --task segment")

@@ -41,6 +41,8 @@ def read(kind: str, text: str, table: dict, inner: dict | None = None):
     given, named = [], {}
     for word in filter(None, re.split(r",(?![^()]*\))", rest)):  # at commas outside of brackets
         key, equals, value = word.partition("=") if re.match(r"\w+=", word) else ("", "", word)
+        if equals and key in named:
+            raise ValueError(f"{kind} {text!r}: {key} is given twice")
         if equals:
             named[key] = plain(kind, value, inner)
         else:

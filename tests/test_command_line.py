@@ -78,11 +78,12 @@ def test_train_segments_tiles_of_a_folder(tmp_path):
     assert net.load_statistics(file).size == net.measured
 
 
-def test_training_ends_when_enough_is_right_or_the_error_rises():
+def test_training_ends_when_enough_is_right_or_the_error_rises(tmp_path):
     """The classroom's criteria: a number of epochs, an accuracy that is reached, an error that does not fall."""
     words = ("train", "--model", "softmax_regression", "--optimizer", "sgd", "--on", "simulated", "--epochs", "9")
-    reached = dlmini(*words, "--until", "0.5")
+    reached = dlmini(*words, "--until", "0.5", "--out", str(tmp_path / "out"))
     assert reached.returncode == 0, reached.stderr + reached.stdout
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["accuracy"] >= 0.5
     assert "Ended: accuracy 50.0% reached in round" in reached.stdout
     assert "nan" not in reached.stdout
     rising = dlmini(*words, "--patience", "1", "--rate", "3")  # far too large a step

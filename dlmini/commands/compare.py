@@ -150,4 +150,6 @@ def numbers(text: str) -> list[int]:
         raise ValueError(f"--workers {text}: give a number, or several such as 16,60") from None
     if min(counts) < 1:
         raise ValueError(f"--workers {text}: there must be at least one")
+    if len({*counts}) < len(counts):
+        raise ValueError(f"--workers {text}: one of these numbers stands there twice")
     return counts

@@ -19,7 +19,9 @@ def task_of(kind: str, model: str | None, data: str | None, batch: int | None, t
 
     if kind not in KINDS:
         raise ValueError(f"--task {kind}: choose one of {', '.join(KINDS)}")
-    model, data, batch = (given or usual for given, usual in zip((model, data, batch), USUAL[kind], strict=True))
+    model, data, batch = (
+        usual if given is None else given for given, usual in zip((model, data, batch), USUAL[kind], strict=True)
+    )
     build = words.choose("model", model, ZOO)
     sets = tiles_of(data, tile) if kind == "segment" else pictures_of(data, full)
     net = build(input=sets[0].shape, classes=len(sets[0].classes), threads=threads)

@@ -93,7 +93,9 @@ def check(word: str, seed: int = 0, folder: str | Path | None = None) -> Report:
     The file is exercises/04_allreduce.py in `folder`, in DLMINI_WORK, or in the nearest folder upwards that has it.
     """
     if not re.fullmatch(r"\d\d(_\w+)?(\.\w+)?", word):
-        raise ValueError(f'check wants a lesson and a name, as in check("04.ring_allreduce"), not {word!r}')
+        raise ValueError(
+            f"check wants a lesson and a name, such as 04.ring_allreduce, or a lesson alone, such as 04; not {word!r}"
+        )
     if not any(name.startswith(word[:2] + "_") for name in graded_lessons()):
         return Report(word, [])
     lesson = find_lesson(word)
