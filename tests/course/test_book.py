@@ -144,7 +144,8 @@ def test_names_are_called_as_one_would_type_them():
 def test_slides_have_every_question_and_every_figure(small, tmp_path):
     file = small / "course" / "00_draws.md"
     text = file.read_text(encoding="utf-8")
-    asked = "\n## 1. Sums\n\n> **The question.** How much is $x^2$?\n\n> **Before you run it.** Guess.\n"
+    asked = "\n## 1. Sums\n\n> **The question.** How much is $x^2$?\n\n"
+    asked += "> **Before you press Start.** Guess a [loss](glossary.md).\n"
     file.write_text(text.replace("```{code-cell}", asked + "\n```{code-cell}", 1), encoding="utf-8")
     assert binding.slides(small, tmp_path, ["00_draws"], "fast", lambda said: None) == []
     page = (tmp_path / "00_draws.html").read_text(encoding="utf-8")
@@ -152,7 +153,8 @@ def test_slides_have_every_question_and_every_figure(small, tmp_path):
     assert page.count(PIXEL) == 1
     assert page.count("1. Sums</h2>") == 3
     assert "<math" in page
-    assert not re.search(r"<script|<link\b|src=\"http", page)
+    assert "Guess a loss." in page
+    assert not re.search(r"<script|<link\b|<a\b|src=\"http", page)
 
 
 def test_pictures_say_what_is_on_them():

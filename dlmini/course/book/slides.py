@@ -17,7 +17,8 @@ from dlmini.course.build import read
 
 HERE = Path(__file__).parent
 SECTION = re.compile(r"(?m)^## +(?P<title>.+)$")
-ASKED = re.compile(r"(?m)^> \*\*(?:The question|Before you run it)\.\*\*.*(?:\n>.*)*")
+ASKED = re.compile(r"(?m)^> \*\*(?:The question|Before you [\w ]+)\.\*\*.*(?:\n>.*)*")
+LINK = re.compile(r"</?a\b[^>]*>")
 
 
 class Slide(NamedTuple):
@@ -27,17 +28,22 @@ class Slide(NamedTuple):
 
 def deck(it: lessons.Lesson, notebook: dict, course: Path) -> list[Slide]:
     """All slides of a lesson that was run: the title with its question first."""
-    found, section = [Slide(it.title, prose(it.question, it.name, course)[0])], it.title
+    found, section = [Slide(it.title, words(it.question, it, course))], it.title
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             for part in re.split(r"(?m)^(?=## )", source):
                 heading = SECTION.match(part)
                 section = heading["title"] if heading else section
-                found += [Slide(section, prose(asked, it.name, course)[0]) for asked in ASKED.findall(part)]
+                found += [Slide(section, words(asked, it, course)) for asked in ASKED.findall(part)]
         else:
             found += [Slide(section, drawn) for drawn in map(cells.output, cell["outputs"]) if is_picture(drawn)]
     return found
+
+
+def words(text: str, it: lessons.Lesson, course: Path) -> str:
+    """As HTML, without links: the pages that they lead to do not lie beside the slides."""
+    return LINK.sub("", prose(text, it.name, course)[0])
 
 
 def is_picture(html: str) -> bool:
