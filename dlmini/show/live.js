@@ -289,7 +289,7 @@ export default () => {
         bytes(facts.nbytes),
         facts.messages.toLocaleString("en"),
       ];
-      values.forEach((value, i) => put(value, said ? said[i] : "–"));
+      values.forEach((value, i) => { put(value, said ? said[i] : "–"); value.title = value.textContent; });
       buttons.forEach((button, i) => {
         button.classList.toggle("chosen", i === S.axis);
         button.setAttribute("aria-pressed", i === S.axis);

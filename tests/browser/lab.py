@@ -84,14 +84,14 @@ def address(lab, home: Path, token: str, end: float) -> str:
 
 
 @contextmanager
-def page(url: str, token: str, notebook: str, width: int = 1400, height: int = 1000):
-    """The notebook, open."""
+def page(url: str, token: str, notebook: str, width: int = 1400, height: int = 1000, scale: float = 1):
+    """The notebook, open. scale: pixels of the screen for each of the page, as at 200 %."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
         options = ["--disable-dev-shm-usage", "--disable-gpu"]
         browser = play.chromium.launch(executable_path=chromium(), args=options)
-        view = browser.new_page(viewport={"width": width, "height": height})
+        view = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
         view.goto(f"{url}lab/tree/{notebook}?token={token}&reset")
         try:
             yield view

@@ -29,6 +29,8 @@ CLIPPED = """() => [...document.querySelectorAll('.dlmini-dashboard select')].fi
     pen.font = getComputedStyle(select).font;
     return select.offsetWidth && pen.measureText(select.selectedOptions[0]?.text ?? '').width > select.clientWidth - 20
 }).map((select) => select.selectedOptions[0].text)"""
+CUT_OFF = """() => [...document.querySelectorAll('.dlmini-tile-value, .dlmini-card-title')].filter(
+    (words) => words.scrollWidth > words.clientWidth).map((words) => words.textContent)"""
 AT_START = "() => document.activeElement.classList.contains('dlmini-start')"
 TOO_WIDE = "() => { const box = document.querySelector('.dlmini-dashboard'); return box.scrollWidth - box.clientWidth }"
 
@@ -40,10 +42,13 @@ def book(lab):
     return url, token
 
 
-def dark(view) -> None:
+def lit(view, theme: str) -> None:
+    """In this theme, Dark or Light: the server remembers the one of the test before."""
     ready(view)
-    view.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
-    view.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
+    view.evaluate(
+        f"() => window.jupyterapp.commands.execute('apputils:change-theme', {{ theme: 'JupyterLab {theme}' }})"
+    )
+    view.locator(f"body[data-jp-theme-name='JupyterLab {theme}']").wait_for(state="attached")
 
 
 def played(view) -> Visitor:
@@ -59,7 +64,7 @@ def played(view) -> Visitor:
 
 def test_in_the_dark_every_word_can_be_read(book, shots):
     with page(*book, BOOK) as view:
-        dark(view)
+        lit(view, "Dark")
         played(view)
         view.screenshot(path=shots / "dark.png")
         for what in WORDS:
@@ -70,15 +75,18 @@ def test_in_the_dark_every_word_can_be_read(book, shots):
             assert view.locator(".jp-OutputArea-output").locator(what).last.evaluate(CONTRAST) >= 4.5, what
 
 
-@pytest.mark.parametrize(("width", "height"), [(900, 900), (700, 500)], ids=["900 px", "1400 px at 200 %"])
-def test_on_a_narrow_page_nothing_is_clipped_and_the_legend_stands_above_the_curves(book, shots, width, height):
-    with page(*book, BOOK, width, height) as view:
-        ready(view)
+@pytest.mark.parametrize(
+    ("width", "height", "scale"), [(900, 900, 1), (700, 500, 2)], ids=["900 px", "1400 px at 200 %"]
+)
+def test_on_a_narrow_page_nothing_is_clipped_and_the_legend_stands_above_the_curves(book, shots, width, height, scale):
+    with page(*book, BOOK, width, height, scale) as view:
+        lit(view, "Light")
         view.evaluate("() => window.jupyterapp.shell.collapseLeft()")  # a phone's width has done so already
         played(view)
         view.screenshot(path=shots / f"wide_{width}.png")
         assert view.evaluate(TOO_WIDE) <= 1
         assert view.evaluate(CLIPPED) == []
+        assert view.evaluate(CUT_OFF) == []
         legend, curves = (view.locator(what).first.bounding_box() for what in (".dlmini-legend", ".dlmini-grid"))
         assert legend["y"] + legend["height"] <= curves["y"] + 1
         assert legend["height"] > 10
