@@ -90,6 +90,22 @@ def test_a_sum_that_needs_the_dead_says_so_and_who_may_not_die_ends_the_run(room
     assert (caught.value.rank, caught.value.died) == (1, True)
 
 
+def test_who_gives_up_is_dead_to_the_others_and_its_pc_is_there_for_the_next_run(room):
+    def program(comm):
+        if comm.rank == 1:
+            comm.recv(0)
+            comm.give_up()
+        comm.send(1, "go")
+        with pytest.raises(DeadRank, match=r"rank 1, which has died"):
+            comm.recv(1)
+        return sorted(comm.gone())
+
+    results = launch(program, another(room, 3), may_die=range(3))
+    assert results.values == [[1], None, [1]]
+    assert deaths(results.events) == [(1, True)]
+    assert launch(lambda comm: comm.rank, another(room, 4)) == [0, 1, 2, 3]
+
+
 def test_what_is_sent_to_the_dead_costs_no_memory(room):
     def program(comm):
         import resource

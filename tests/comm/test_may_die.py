@@ -117,6 +117,27 @@ def test_what_is_sent_to_the_dead_costs_no_memory_and_holds_nobody(on):
     assert launch(program, place, may_die=range(3)).values == [0, None, list(range(8))]
 
 
+def test_who_gives_up_is_dead_to_the_others_and_what_it_sent_is_taken():
+    def program(comm):
+        if comm.rank == 1:
+            comm.send(0, np.arange(3.0))
+            comm.recv(0)  # it has come
+            comm.group([0, 1]).give_up()
+        if comm.rank == 2:
+            return comm.recv(0)
+        heard = comm.recv(1).tolist()
+        comm.send(1, "go")
+        with pytest.raises(DeadRank, match="rank 1"):
+            comm.recv(1)
+        comm.send(2, "on")
+        return heard, sorted(comm.gone())
+
+    for on in (Simulated(3), Processes(3), Processes(3, network=gigabit)):
+        results = launch(program, on, may_die=range(3))
+        assert results.values == [([0, 1, 2], [1]), None, "on"], on
+        assert deaths(results) == [(1, True)], on
+
+
 def test_the_last_of_those_who_may_die_must_not(on):
     def program(comm):
         die(comm)
