@@ -17,7 +17,7 @@ from dlmini.looks import Looks, nbytes
 from dlmini.loop import program as training
 from dlmini.outcome import Outcome
 from dlmini.recipe import Recipe
-from dlmini.task import peers
+from dlmini.task import grouped, peers
 from dlmini.trackers import Tracking
 
 REMEMBERED = 50_000  # rounds, pushes and spans, of all ranks together: about 20 MB
@@ -107,7 +107,7 @@ class Run:
         """All ranks, to their end: what it came to. Nothing if they are to begin again, from the last checkpoint."""
         recipe = self.recipe if self.before is None else self.recipe.resumed()
         program, mortals = getattr(recipe, "program", training), self._mortals()
-        returning = mortals if getattr(recipe, "takes_back", False) else ()
+        returning = mortals if getattr(recipe, "takes_back", False) and not grouped(self.task) else ()
         args = self.task, recipe, self.before
         try:
             results = launch(program, self.attempts.place, args, self._hear, self.control, mortals, returning)

@@ -125,6 +125,11 @@ def peers(task, size: int, recipe) -> int:
     return task.peers(size, recipe.beside) if hasattr(task, "peers") else size
 
 
+def grouped(task) -> bool:
+    """Do several ranks hold one network together? Then one that has died cannot come back alone."""
+    return hasattr(task, "places") and task.grid.replica > 1
+
+
 def check_fit(model, *sets) -> None:
     """A model sees rows of one shape."""
     for rows in sets:

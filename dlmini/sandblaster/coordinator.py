@@ -30,7 +30,7 @@ class Coordinator:
 
     number    of the evaluation that goes on: whatever belongs to another one is seen by it
     idle      replicas that wait for a portion; `given` is when they got their last
-    gone      replicas that have died;   left: ranks that have said their last
+    here      replicas that have said hello;   gone: those that have died;   left: ranks that have said their last
     losses    portion -> (sum of losses, rows), of copies that count;   votes: which shards have staged a copy
     """
 
@@ -39,7 +39,7 @@ class Coordinator:
         self.direction = FORMS[recipe.form](self.order, recipe.history)
         self.handout = Handout(portions, recipe.backup)
         self.number, self.t, self.loss = 0, 0, float("nan")
-        self.idle, self.gone, self.left = set(), set(), set()
+        self.idle, self.here, self.gone, self.left = set(), set(), set(), set()
         self.given: dict[int, float] = {}
         self.ending = False
         self.losses: dict[int, tuple[float, int]] = {}
@@ -170,12 +170,15 @@ class Coordinator:
     def on_hello(self, source: int) -> None:
         """A replica is here: at the beginning, or because it has come back. (A group that has lost a rank does not.)"""
         replica = self.layout.replica_of(source)
+        if replica in self.here:
+            self.bury({replica})  # it has come back before anybody missed it
         if replica in self.gone and self.layout.members > 1:
             return
         self.gone.discard(replica)
         self.idle.add(replica)
+        self.here.add(replica)
         if self.ending:
-            self.job(replica, "end", self.t, self.loss)
+            self.dismiss(replica)
 
     def on_free(self, source: int, number: int, portion: int, done: bool) -> None:
         """It has pushed; or, of an evaluation that is over, it has seen that it is."""
@@ -208,6 +211,9 @@ class Coordinator:
         """Replicas have died: what they held is handed out again."""
         for replica in sorted(dead - self.gone):
             self.idle.discard(replica)
+            if self.ending and self.layout.members > 1 and replica not in self.here:
+                self.dismiss(replica)  # of a group that may not say hello any more, what is left
+            self.here.discard(replica)
             for portion in self.handout.lose(replica):
                 self.note("lost", portion, replica)
         self.gone |= dead
@@ -218,14 +224,20 @@ class Coordinator:
     # ---- the end ----
 
     def end(self) -> None:
-        """All replicas end, then all shards: whoever has nothing more to say says so, and nothing is left unread."""
+        """All replicas end, then all shards: whoever has nothing more to say says so, and nothing is left unread.
+
+        Who is not here yet, or not again, is dismissed when it says hello.
+        """
         self.ending = True
-        for replica in range(self.layout.replicas):
-            self.job(replica, "end", self.t, self.loss)
+        for replica in sorted(self.here | (self.gone if self.layout.members > 1 else set())):
+            self.dismiss(replica)
         self.command("end")
         everybody = set(range(self.layout.coordinator))
         while not self.left.union(self.comm.gone()) >= everybody:
             self.hear()
+
+    def dismiss(self, replica: int) -> None:
+        self.job(replica, "end", self.t, self.loss)
 
     # ---- what it remembers ----
 

@@ -4,8 +4,9 @@ It fetches the weights once for each evaluation. A portion's data are made when 
 kept: the coordinator prefers to hand out a portion to whom it had before (affinity).
 
 A replica may be a group: `Split(task, Grid(data=replicas, pipe=2))`. Then each of its ranks gets the same jobs, fetches
-and pushes the numbers that it holds, and inside `loss_and_grad` they talk to each other. Who waits for a dead rank of
-its own group dies too: so the group is lost as a whole, and nobody is left waiting for what never comes.
+and pushes the numbers that it holds, and inside `loss_and_grad` they talk to each other. So all of them do every job,
+even who comes too late for its weights: else one would wait for another, or take what was meant for the next job. Who
+waits for a dead rank of its own group dies too: the group is lost as a whole, and nobody waits for what never comes.
 """
 
 from __future__ import annotations
@@ -67,10 +68,12 @@ class Replica:
 
     def work(self, number: int, portion: int, t: int, loss: float) -> None:
         self.tell(t, loss)
-        done = number == self.number or self.fetch(number)
-        if done:
-            self.compute(number, portion)
-        self.report("free", number, portion, done)
+        fresh = number == self.number or self.fetch(number)
+        if fresh or self.layout.members > 1:
+            loss, rows = self.compute(portion)
+        if fresh:
+            self.push(number, portion, loss, rows)
+        self.report("free", number, portion, fresh)
 
     def fetch(self, number: int) -> bool:
         """The weights of an evaluation; False if it is over, and its weights are gone."""
@@ -86,12 +89,15 @@ class Replica:
         self.number = found.pop() if len(found) == 1 else 0
         return self.number == number
 
-    def compute(self, number: int, portion: int) -> None:
-        """The portion's gradient, to every shard that holds a part of it."""
+    def compute(self, portion: int) -> tuple[float, int]:
+        """The portion's gradient, as `gradient` leaves it."""
         try:
-            loss, rows = self.gradient(self.batches(portion))
+            return self.gradient(self.batches(portion))
         except DeadRank:  # of this replica's own group: without it the others can do nothing
             self.comm.give_up()
+
+    def push(self, number: int, portion: int, loss: float, rows: int) -> None:
+        """To every shard its part."""
         for shard, mine in self.shards:
             part = self.total[mine]
             self.comm.send(shard, ("push", number, portion, loss, rows, part), COMMAND)

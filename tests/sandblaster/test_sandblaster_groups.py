@@ -139,6 +139,32 @@ def test_a_rank_of_a_group_dies_at_any_message_and_nothing_changes(kind):
     assert deaths > 2
 
 
+@pytest.mark.parametrize("kind", ["pipe", "tensor"])
+@pytest.mark.parametrize("late", [0, 1])
+@pytest.mark.parametrize("begins", [0.02, 1.0])
+def test_a_rank_of_a_group_that_begins_late_holds_up_nobody(kind, late, begins):
+    """It finds the weights of its first job gone, while the others of its group are at work with them."""
+    task, recipe = split(kind, 2, deep(np.float32)), Sandblaster(portions=5, shards=2, rounds=3, tolerance=0)
+    costs = {"overhead": 1e-5, "seconds": {"forward": 1e-4, "backward": 1e-4}}
+    truth = weights(launched(task, recipe, **costs), task, recipe)
+    found = launched(task, recipe, **costs, start={late: begins})
+    assert (weights(found, task, recipe) == truth).all()
+    assert not [event for event in found.events if isinstance(event, Fault)]
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+@pytest.mark.filterwarnings("ignore:portions")
+def test_a_rank_of_a_group_does_not_come_back_alone(dead):
+    task, recipe = split("pipe", 2, deep(np.float32)), Sandblaster(portions=3, shards=2, rounds=2, tolerance=0)
+    costs = {"overhead": 1e-5, "seconds": {"forward": 1e-4, "backward": 2e-4}}
+    truth = train(task, recipe, Simulated(7, Cluster(**costs))).result(900).weights
+    for moment in (0.0, 0.005, 0.02):
+        on = Simulated(7, Cluster(**costs, crash={dead: moment}, back={dead: moment + 0.002}))
+        outcome = train(task, recipe, on).result(900)
+        assert dead in outcome.gone
+        assert (outcome.weights == truth).all()
+
+
 def test_when_no_group_is_whole_the_run_ends_with_a_sentence():
     task, recipe = split("pipe", 2), Sandblaster(**TERMS, rounds=5)
     on = Simulated(7, Cluster(seconds={"forward": 1e-3, "backward": 1e-3}, crash={0: 0.01, 3: 0.02}))

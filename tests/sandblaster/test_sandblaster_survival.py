@@ -101,6 +101,14 @@ def test_all_die_and_one_returns():
     assert (weights(results) == weights(whole())).all()
 
 
+@pytest.mark.parametrize("begins", [0.005, 0.016, 1.0])
+def test_a_replica_that_begins_late_finds_work_or_is_sent_home_once(begins):
+    """In the middle, near the end, and when all is done without it."""
+    results = run(start={0: begins})
+    assert (weights(results) == weights(whole())).all()
+    assert results.seconds >= begins
+
+
 def test_a_slow_replica_is_copied_and_its_late_answer_dropped():
     results = run(speed={1: 0.01})
     what = {event.what for event in results.events if isinstance(event, Portion)}
