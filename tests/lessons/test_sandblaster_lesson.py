@@ -37,9 +37,31 @@ def test_an_evaluation_by_hand_takes_what_the_formula_says(portions, replicas, s
     assert sorted(one.portion for one in stretches if one.counts) == list(range(portions))
 
 
-def test_a_rule_that_hands_out_nothing_ends_all_the_same():
-    stretches, end = handouts.evaluation([1, 1], 4, decide=lambda *given: None)
-    assert (stretches, end) == ([], 0.0)
+@pytest.mark.parametrize(
+    ("decide", "sentence"),
+    [
+        (lambda *given: None, r"sent away while portions \[0, 1, 2, 3\] waited"),
+        (lambda *given: 0, "given 0, which neither waits nor is held"),
+        (lambda *given: "first", "given 'first', which neither"),
+    ],
+)
+def test_a_rule_that_hands_out_nothing_or_what_is_not_there_ends_with_a_sentence(decide, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        handouts.evaluation([1, 1], 4, decide)
+
+
+@pytest.mark.parametrize(
+    ("direct", "sentence"),
+    [
+        (lambda grad, pairs: grad, "leads down"),
+        (lambda grad, pairs: 0 * grad, "is 0; -H grad leads down"),
+        (lambda grad, pairs: None, "has shape"),
+        (lambda grad, pairs: np.nan * grad, "is nan"),
+    ],
+)
+def test_a_direction_that_does_not_lead_down_is_refused(direct, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        descents.descend(descents.banana, (-1.2, 1.0), direct)
 
 
 def test_one_replica_alone_does_everything_in_order():
@@ -72,6 +94,15 @@ def test_tiles_show_who_waits_works_and_counts():
     assert (pixels[0, 2 * step + tiles.TILE - 1] == tiles.colour(3, tiles.TINT)).all()
     assert tuple(pixels[step, 0]) == tiles.WAITS
     assert (tiles.legend({1})[0, step] == 0).all()
+
+
+@pytest.mark.parametrize("asked", [{"slower": 10.0, "dead": 1}, {"slower": 10.0, "backup": False, "dead": 0}])
+def test_who_is_killed_is_shown_dead_though_no_portion_is_lost_with_it(asked):
+    watched = handouts.portion_run(**asked)
+    assert not any(event.what == "lost" for event in watched.events)
+    *_, last = tiles.frames(watched, same=True)
+    square = last.pictures[1].pixels[0, asked["dead"] * (tiles.TILE + tiles.GAP)]
+    assert (square == 0).all()
 
 
 def test_the_live_experiment_plays_to_its_end_and_says_that_weights_are_equal():

@@ -52,7 +52,7 @@ def descend(loss_and_grad: Loss, start, direct: Callable = two_loop, history: in
     points, losses = [w.copy()], [loss]
     while len(losses) <= steps and np.sqrt(grad @ grad) > 1e-9:
         way = direct(grad.copy(), list(pairs))
-        found, tried = along(loss_and_grad, w, way, loss, float(grad @ way), bool(pairs) or not history)
+        found, tried = along(loss_and_grad, w, way, loss, downhill(way, grad), bool(pairs) or not history)
         gradients += tried
         if found is None:
             break
@@ -64,6 +64,16 @@ def descend(loss_and_grad: Loss, start, direct: Callable = two_loop, history: in
         points.append(w.copy())
         losses.append(loss)
     return Path(np.array(points), losses, gradients)
+
+
+def downhill(way, grad: np.ndarray) -> float:
+    """The slope along a direction; one that is none, or does not lead down, is refused."""
+    if np.shape(way) != grad.shape:
+        raise ValueError(f"the direction has shape {np.shape(way)}; it must have that of the gradient, {grad.shape}")
+    slope = float(grad @ way)
+    if not slope < 0:
+        raise ValueError(f"the slope along the direction is {slope:.3g}; -H grad leads down, where it is negative")
+    return slope
 
 
 def along(loss_and_grad: Loss, w, way, loss: float, slope: float, known: bool):

@@ -14,7 +14,7 @@ import numpy as np
 
 from dlmini.comm.launch import launch
 from dlmini.data import blobs
-from dlmini.events import Portion
+from dlmini.events import Fault, Portion
 from dlmini.nn import Dense, Model
 from dlmini.sandblaster import Sandblaster
 from dlmini.sandblaster.portions import LATE, next_portion
@@ -22,6 +22,7 @@ from dlmini.sandblaster.program import program
 from dlmini.sim import Cluster, Simulated
 from dlmini.task import Classify
 
+RULE = "a free replica gets one of `waiting`; only if there is none, a copy of a late one, or None"
 REPLICAS, SHARDS, SECONDS, SLOW = 5, 2, 0.01, 1  # of the watched run; SLOW is the rank of the slow one
 
 
@@ -61,6 +62,8 @@ def evaluation(seconds: Sequence[float], portions: int, decide: Callable = libra
                 chosen = decide(free, list(waiting), {p: list(rs) for p, rs in held.items()}, list(late))
                 if chosen is None:
                     continue
+                if chosen not in waiting and chosen not in held:
+                    raise ValueError(f"replica {free} was given {chosen!r}, which neither waits nor is held: {RULE}")
                 idle.discard(free)
                 if chosen in waiting:
                     waiting.remove(chosen)
@@ -68,6 +71,8 @@ def evaluation(seconds: Sequence[float], portions: int, decide: Callable = libra
                 since[chosen], late = now, [p for p in late if p != chosen]
                 heappush(queue, (now + seconds[free], free, chosen))
                 heappush(queue, (now + LATE * usual, -1, -1))  # somebody may ask again when it is late
+    if waiting:
+        raise ValueError(f"all replicas were sent away while portions {waiting} waited: {RULE}")
     end = max((one.end for one in done if one.counts), default=0.0)
     rest = [Stretch(r, p, at - seconds[r], at, False) for at, r, p in queue if r >= 0]
     return [*done, *rest], end
@@ -75,12 +80,13 @@ def evaluation(seconds: Sequence[float], portions: int, decide: Callable = libra
 
 @dataclass(frozen=True)
 class Watched:
-    """A real Sandblaster in virtual time: what became of each portion, when it ended, and its weights."""
+    """A real Sandblaster in virtual time: what became of each portion, who died, when it ended, and its weights."""
 
     portions: int
     events: tuple[Portion, ...]
     seconds: float
     weights: np.ndarray
+    deaths: tuple[Fault, ...] = ()
 
     def evaluation_seconds(self, number: int) -> float:
         """From the first portion handed out to the last that counted."""
@@ -102,5 +108,6 @@ def portion_run(slower: float = 1.0, backup: bool = True, dead: int | None = Non
     on, able = Simulated(REPLICAS + SHARDS + 1, cluster), range(REPLICAS)
     found = launch(program, on, (small_task(), recipe), may_die=able)
     events = tuple(event for event in found.events if isinstance(event, Portion))
+    deaths = tuple(event for event in found.events if isinstance(event, Fault))
     weights = np.concatenate([found[REPLICAS + shard] for shard in range(SHARDS)])
-    return Watched(portions, events, found.seconds, weights)
+    return Watched(portions, events, found.seconds, weights, deaths)

@@ -8,6 +8,7 @@ from math import ceil
 import ipywidgets
 import numpy as np
 
+from dlmini.events import Fault
 from dlmini.lessons.canvas import Picture, Stage
 from dlmini.lessons.controls import Desk, Frame
 from dlmini.lessons.sandblaster.handouts import REPLICAS, SLOW, Watched, portion_run
@@ -55,7 +56,11 @@ def frames(watched: Watched, same: bool) -> Iterator[Frame]:
     """A frame for each thing that became of a portion. same: whether the weights are those of a quiet run."""
     held, counted, dead, number, done, copies = {}, {}, set(), 0, 0, 0
     yield Frame(pictures(watched, held, counted, dead, number), (0.0, 0.0), "")
-    for event in sorted(watched.events, key=lambda event: event.at):
+    for event in sorted((*watched.deaths, *watched.events), key=lambda event: event.at):
+        if isinstance(event, Fault):
+            dead.add(event.rank)
+            held = {portion: [r for r in holders if r != event.rank] for portion, holders in held.items()}
+            continue
         if event.number != number:
             number, held, counted = event.number, {}, {}
         if event.what in ("handed", "copied"):
@@ -65,9 +70,6 @@ def frames(watched: Watched, same: bool) -> Iterator[Frame]:
             counted[event.portion] = event.replica
             held.pop(event.portion, None)
             done += 1
-        elif event.what == "lost":
-            held.pop(event.portion, None)
-            dead.add(event.replica)
         said = f"{1000 * event.at:.0f} ms: replica {event.replica}, portion {event.portion}: {event.what}. "
         yield Frame(pictures(watched, held, counted, dead, number), (1000 * event.at, done), f"{said}Copies: {copies}.")
     end = f"{1000 * watched.seconds:.0f} ms, {copies} copies; weights {'' if same else 'NOT '}equal to a quiet run's."
