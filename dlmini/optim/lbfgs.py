@@ -129,7 +129,8 @@ def lbfgs(
     iterations = whole(iterations, "iterations", 1)
     x, grad, pairs, direct = w.copy(), np.zeros_like(w), [], {"two_loop": two_loop, "dots": by_dots}[form]
     found = Minimum(x, grad, [number(loss_and_grad(x, grad))], 1, "")
-    while found.iterations < iterations:
+    found.why = no_loss(found.loss)
+    while not found.why and found.iterations < iterations:
         size = sqrt(dot(grad, grad))
         found.why = no_slope(size, tolerance)
         if found.why:
@@ -173,6 +174,11 @@ def number(loss) -> float:
     if not isinstance(loss, Real) or isinstance(loss, bool):
         raise TypeError(f"loss_and_grad returned {shown(loss)}; it must be {GIVEN}")
     return float(loss)
+
+
+def no_loss(loss: float) -> str:
+    """Why nothing can be gained from here; nothing if the loss is a number."""
+    return "" if isfinite(loss) else f"the loss of the first weights is {loss}"
 
 
 def no_slope(size: float, tolerance: float) -> str:

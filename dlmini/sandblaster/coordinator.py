@@ -11,14 +11,14 @@ left a piece that is never counted; whoever is second is dropped by name.
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 
 from dlmini.comm.errors import DeadRank, RankFailed
 from dlmini.events import Checkpoint, Portion, Round
 from dlmini.memory import arrays, recalled
-from dlmini.optim.lbfgs import FLOOR, first_step, no_slope
+from dlmini.optim.lbfgs import FLOOR, first_step, no_loss, no_slope
 from dlmini.optim.line_search import Point, strong_wolfe
 from dlmini.sandblaster.directions import FORMS
 from dlmini.sandblaster.layout import ANSWER, COMMAND, JOB, REPORT, Layout
@@ -64,10 +64,10 @@ class Coordinator:
     def start(self) -> str:
         """The first gradient."""
         self.loss, _ = self.evaluate(0.0)
-        if not isfinite(self.loss):
-            return f"the loss of the first weights is {self.loss}"
-        self.direction.begin()
-        return ""
+        why = no_loss(self.loss)
+        if not why:
+            self.direction.begin()
+        return why
 
     def iterate(self) -> str:
         """A direction, a step along it, a pair for the history. Returns why there can be none."""

@@ -23,7 +23,8 @@ class Sandblaster:
     added in its place, so replicas may be slow, come, die and return: the weights are the same, to the bit.
 
     portions: by default as many as there are mini-batches, at most 64; many more than replicas, so that the last one is
-    soon done. form: "dots", one round of messages for a direction; "two_loop", 2 h of them, as published.
+    soon done. A task without part(number, of, seed) shows of each portion the first of batches(number, of, seed) alone.
+    form: "dots", one round of messages for a direction; "two_loop", 2 h of them, as published.
     It ends after so many `rounds` (iterations), where the gradient is no longer than `tolerance`, or where no step
     gains. A replica that dies costs its portion's time. A shard that dies takes its slices with it.
     A replica may be a group of ranks that hold one network together: train(Split(task, Grid(data=replicas, pipe=2)),

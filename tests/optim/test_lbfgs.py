@@ -163,6 +163,13 @@ def test_it_begins_at_the_minimum_and_says_so():
     assert found.why.startswith("the gradient is 0 long")
 
 
+@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf])
+def test_where_the_first_loss_is_no_number_it_says_so_and_tries_nothing(loss):
+    found = lbfgs(lambda w, grad: grad.fill(1.0) or loss, np.ones(3))
+    assert (found.iterations, found.evaluations) == (0, 1)
+    assert found.why == f"the loss of the first weights is {loss}"
+
+
 def test_a_tilted_plane_has_no_minimum_and_the_search_still_ends():
     def tilted(w, grad):
         grad[:] = 1.0
