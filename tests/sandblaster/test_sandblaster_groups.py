@@ -1,5 +1,6 @@
 """A replica may be a group of ranks that hold one network together: the same weights, and it is lost as a whole."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from dlmini import Cluster, Grid, Mpi, Processes, Sandblaster, Simulated, Split,
 from dlmini.comm import RankFailed
 from dlmini.comm.control import Control
 from dlmini.comm.mpi.mpiexec import missing
+from dlmini.comm.network import Switch, gigabit
 from dlmini.events import Fault, Portion, Round
 from dlmini.parallel import interleaved, pipedream, zero_bubble
 from dlmini.sandblaster.costs import evaluation_messages, iteration_messages
@@ -150,6 +152,29 @@ def test_a_rank_of_a_group_that_begins_late_holds_up_nobody(kind, late, begins):
     found = launched(task, recipe, **costs, start={late: begins})
     assert (weights(found, task, recipe) == truth).all()
     assert not [event for event in found.events if isinstance(event, Fault)]
+
+
+@dataclass(frozen=True)
+class OneFar(Switch):
+    """A switch to which one rank has a long cable."""
+
+    far: int = 0
+
+    def ports(self, size):
+        near = super().ports(size)
+        return [port._replace(latency=0.01) if place % size == self.far else port for place, port in enumerate(near)]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "tensor"])
+@pytest.mark.parametrize("far", [0, 1])
+def test_a_rank_of_a_group_with_a_long_cable_holds_up_nobody(kind, far):
+    """Evaluations are over before it has their weights; the ranks beside it have them."""
+    task, recipe = split(kind, 2, deep(np.float32)), Sandblaster(portions=5, shards=2, rounds=6, tolerance=0)
+    costs = {"overhead": 1e-5, "seconds": {"forward": 1e-4, "backward": 1e-4}}
+    truth = weights(launched(task, recipe, **costs), task, recipe)
+    found = launched(task, recipe, **costs, network=OneFar(gigabit.link, far))
+    assert (weights(found, task, recipe) == truth).all()
+    assert any(event.what == "copied" for event in found.events if isinstance(event, Portion))
 
 
 @pytest.mark.parametrize("dead", [0, 1])
