@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dlmini import Downpour, Grid, ParameterServer, Recipe, Simulated, Split, launch
+from dlmini.comm import DeadRank, RankFailed
 from dlmini.loop import program
 from dlmini.sandblaster import Sandblaster
 from dlmini.studies.distbelief import methods, pictures, racing, report, scaling, study
@@ -85,6 +86,16 @@ def test_a_rate_at_which_the_loss_is_lost_comes_last():
     assert choice.best is good
     far = replace(good, looks=tuple(look._replace(accuracy=0.3) for look in good.looks))
     assert racing.Choice(ALONE, 1, (broken, far)).best is far
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("method", [DOWNPOUR, ADAGRAD])
+def test_a_loss_lost_by_several_is_a_race_and_a_lost_machine_is_an_error(method):
+    assert raced(method, 1e30, 2).seconds == inf
+    task, recipe = TINY.task(), method.recipe(0.05, 2, 0)
+    broken = replace(cluster(task, 2), crash={2: 0.1})
+    with pytest.raises((RankFailed, DeadRank), match="rank 2"):
+        racing.timed(task, recipe, Simulated(3, broken), 1.0, None)
 
 
 def test_the_search_tries_the_same_number_of_values_for_all_and_says_if_the_best_is_at_the_edge():

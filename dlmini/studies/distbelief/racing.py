@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import NamedTuple
 
-from dlmini.comm.errors import CommError
 from dlmini.comm.processes import Processes
 from dlmini.run import train
 from dlmini.studies.distbelief.methods import Form, Method
@@ -71,7 +70,7 @@ def race(
 
 
 def timed(task, recipe, place, seconds: float, until: float | None) -> list[Look]:
-    """Looks at the test set until so many seconds of the place's own clock; of a run that breaks, those before."""
+    """Looks at the test set until so many seconds of the place's own clock; if the loss is lost, those before."""
     run = train(task, recipe, place, until=until, remember=REMEMBERED)
     try:
         for event in run:
@@ -79,7 +78,7 @@ def timed(task, recipe, place, seconds: float, until: float | None) -> list[Look
                 run.stop()
                 break
         run.result()
-    except (FloatingPointError, CommError):
+    except FloatingPointError:
         pass  # a rate at which the loss is lost
     found = [Look(m.at, m.loss, m.accuracy) for m in run.looks.measured]
     return [look for look in found if look.seconds <= seconds]
