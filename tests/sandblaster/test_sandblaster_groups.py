@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from classrooms import classroom
 from examples import LONG
 from sandblaster_tasks import serial, smooth
 
@@ -208,6 +209,20 @@ def test_a_process_of_a_group_is_killed_and_the_weights_are_the_same(kind):
             control.kill(1)
             break
     outcome = going.result(900)
+    assert outcome.gone in ([1], [0, 1])
+    assert (outcome.weights == truth).all()
+
+
+def test_a_pc_of_a_group_is_killed_and_the_weights_are_the_same(tmp_path):
+    task, recipe = split("pipe", 2, deep(np.float32)), Sandblaster(portions=7, rounds=15, tolerance=0)
+    truth, control = train(task, recipe, Simulated(6)).result(900).weights, Control(6)
+    with classroom(6, tmp_path) as (room, _):
+        going = train(task, recipe, room, control=control)
+        for event in going.history:
+            if isinstance(event, Round) and event.rank == 5 and event.t == 2:
+                control.kill(1)
+                break
+        outcome = going.result(300)
     assert outcome.gone in ([1], [0, 1])
     assert (outcome.weights == truth).all()
 
