@@ -5,7 +5,7 @@ operations.py, transfers.py            what a layer computes; what a device send
 memory.py, cost.py                     what a device must hold; what a step takes, and where its time goes
 search.py, report.py                   the fastest layouts that fit; tables and figures
 simulate.py, folding.py                a step played on every rank, or on those that stand for all like them
-sharded.py                             ZeRO 2 and 3, layer by layer
+sharded.py                             copies without a pipeline, ZeRO 0 to 3, layer by layer
 rehearsal.py                           a program on thousands of ranks: what cannot work, and memory that grows
 three_ways.py, levels.py               formula, small cluster, simulation; talk between nodes more rarely than inside
 traces.py, torch_trace.py              a PyTorch step recorded on fake tensors, as a file, replayed on every rank

@@ -151,9 +151,12 @@ class FoldedLane(Folded):
     def reduce_scatter(self, x: Ghost, wait: bool = False) -> Promise:
         return self.post(x)
 
-    def post(self, x: Ghost) -> Promise:
+    def allreduce(self, x: Ghost, wait: bool = False) -> Promise:
+        return self.post(x, 2)
+
+    def post(self, x: Ghost, rounds: int = 1) -> Promise:
         start = max(self.comm.clock, self.busy)
-        self.busy = ring_end(start, 0.0, self.size - 1, message_seconds(x, self), self.out.latency)
+        self.busy = ring_end(start, 0.0, rounds * (self.size - 1), message_seconds(x, self), self.out.latency)
         return Promise(self.comm, self.busy)
 
 

@@ -1,9 +1,11 @@
-"""ZeRO 2 and 3 without a pipeline, layer by layer: weights are gathered one layer ahead, gradients scattered behind.
+"""Copies without a pipeline, layer by layer: weights are gathered one layer ahead, gradients sent off behind.
 
-A rank's day, for each micro-batch (ZeRO 3; with ZeRO 2 weights are whole, and gathered once, at the end):
+A rank's day, for each micro-batch (ZeRO 3; below that weights are whole and, but for ZeRO 0, gathered at the end):
 
     there    wait for the weights of layer i, post the gather of layer i + 1, compute
     back     the same from the last layer to the first, and post the scatter of layer i's gradient behind it
+With ZeRO 0 and 1 gradients add up where they are, and leave beside the last micro-batch's way back alone: summed for
+everybody (0), or scattered (1).
 The embedding, which is also the last product, is a layer of its own: the first there, the first and the last back.
 What is posted follows one another on the links between copies; sums inside a layer have links of their own, and their
 seconds are those of the formula (cost.py). Zhao et al., PyTorch FSDP: experiences on scaling fully sharded data
@@ -44,7 +46,7 @@ def sharded_job(sheet: Sheet, layout: Layout, device: Device, batch: int) -> Sha
     parameters, own = most_parameters(sheet, layout), sheet.layer_share(layout.tensor)
     sizes = [-(-n // layout.data) * layout.data for n in (parameters - sheet.layers * own, own)]
     layers = ((*outer, sizes[0]), *[(there, back, sizes[1])] * sheet.layers)
-    seconds = device.memory.seconds(ADAM * parameters / layout.data)
+    seconds = device.memory.seconds(ADAM * parameters / (layout.data if layout.zero else 1))
     return ShardedJob(layers, layout, layout.micros(batch), seconds)
 
 
@@ -59,13 +61,14 @@ class Sharded:
         self.slopes = [Ghost(size, f"f{job.layout.gradient}") for *_, size in job.layers]
 
     def step(self) -> float:
-        for _ in range(self.job.micros):
+        for left in reversed(range(self.job.micros)):
+            self.whole = left > 0 and self.job.layout.zero < 2  # gradients stay, and the next ones are added
             self.way(0, range(len(self.parts)))
             self.way(1, [0, *range(len(self.parts) - 1, 0, -1)])
         for one in self.scattered:
             one.wait()
         self.comm.compute("optimiser", None, flops=self.job.optimiser)
-        if self.job.layout.zero == 2:
+        if self.job.layout.zero in (1, 2):
             for part in self.parts:
                 self.copies.allgather(part, wait=False).wait()
         return self.comm.now()
@@ -95,7 +98,10 @@ class Sharded:
             coming.wait()
 
     def scatter(self, i: int) -> None:
-        one = self.copies.reduce_scatter(self.slopes[i], wait=False)
+        if self.whole:
+            return
+        send = self.copies.reduce_scatter if self.job.layout.zero else self.copies.allreduce
+        one = send(self.slopes[i], wait=False)
         self.scattered.append(one)
         if not self.job.layout.overlap:
             one.wait()

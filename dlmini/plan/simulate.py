@@ -2,7 +2,8 @@
 
 `simulate` plays a layout: each rank its row of the pipeline's timetable (parallel/pipeline.py), sums inside layers in
 its tensor group, gradients and weights in its data group. Ranks that provably do the same at the same time are folded
-into one (folding.py). Without a pipeline, ZeRO 2 and 3 scatter and gather layer by layer (sharded.py).
+into one (folding.py). Without a pipeline, copies sum, scatter and gather layer by layer (sharded.py), as `overlap`
+says. With one, ZeRO 0 and 1 sum gradients when the pipeline is empty: there `forecast` hides more than is played here.
 Local work is charged in seconds (cost.py): the cluster makes one "FLOP" a second.
 """
 
@@ -152,7 +153,8 @@ def step(comm, job: Job) -> float:
 
 
 def synchronise(comm, data, job: Job) -> None:
-    """Gradients are summed or scattered, the optimiser steps, weights are gathered. (Hidden by nothing here.)"""
+    """Gradients are summed or scattered, the optimiser steps, weights are gathered; hidden by nothing: what is sent
+    beside a pipeline would meet the messages between its stages."""
     layout, parameters = job.layout, padded(most_parameters(job.sheet, job.layout), job.layout.data)
     kind, seconds = ("f2" if layout.gradient == 2 else "f4"), job.device.memory.seconds(ADAM * parameters)
     if layout.data == 1 or layout.zero == 0:
@@ -174,11 +176,12 @@ def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bo
     """One step, played; results[rank] is when that rank ends.
 
     fold=True: only one pipeline is played, whose ranks stand for all that do the same at the same time; refused where
-    that would not be exact, with the reason. fold=False: every rank is (with ZeRO 2 and 3: one of each tensor group).
+    that would not be exact, with the reason. fold=False: every rank is; where sums of copies go on beside the work, and
+    with ZeRO 2 and 3, one of each tensor group.
     """
     sheet, device = sheet_of(sheet), device_of(device)
     layout.check(sheet, batch)
-    if layout.zero >= 2:
+    if layout.zero >= 2 or (layout.overlap and layout.data > 1 and layout.pipe == 1):
         return play_sharded(sheet, layout, device, batch, truth(fold, "fold"))
     job, ranks, network = Job(sheet, layout, device, batch, truth(fold, "fold")), layout.devices, device.network
     if fold:

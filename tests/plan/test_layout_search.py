@@ -98,6 +98,18 @@ def simulated(sheet, found, batch) -> float:
     return simulate(sheet, found.layout, A100, batch, fold=False).seconds
 
 
+@pytest.mark.parametrize(("devices", "batch"), [(8, 16), (12, 24)])
+def test_the_first_choice_for_a_small_model_is_within_five_per_cent_of_the_best_simulated(devices, batch):
+    """Of all that the formula puts within 15 % of its first."""
+    first = search(SMALL, devices, A100, batch)[0]
+    fitting = [one for one in layouts(SMALL, devices, A100, batch) if memory(SMALL, one, batch).total <= A100.room]
+    guesses = [forecast(SMALL, one, A100, batch, exact=False) for one in fitting]
+    near = [one for one in guesses if one.seconds <= 1.15 * first.seconds]
+    assert len(near) > 10
+    best = min(simulated(SMALL, one, batch) for one in near)
+    assert simulated(SMALL, first, batch) <= 1.05 * best
+
+
 @pytest.mark.skipif(not LONG, reason="DLMINI_LONG: many steps of 1,024 ranks")
 def test_the_first_choice_simulated_is_within_five_per_cent_of_the_best_simulated():
     """175 billion parameters on 1,024 devices: of all that the formula puts within 8 % of its first."""
