@@ -4,16 +4,18 @@ Every rank of such a program does the same (SPMD), so one rank's trace is all of
 FLOPs, passes over memory in bytes, and how many of each) or a collective (kind, bytes of the whole vector, and its
 group: `count` ranks, `stride` apart). A trace is written by `trace` (torch_trace.py), or by any other program:
 
-    {"format": "dlmini trace", "version": 1, "world": 3072}
+    {"format": "dlmini trace", "version": 1, "world": 3072, "events": 2}
     {"collective": "allgather", "bytes": 100773888, "stride": 1, "count": 3072}
     {"flops": 51539607552, "products": 6, "bytes": 167772160, "passes": 14}
-One JSON object a line. Kinds: allreduce, allgather, reduce_scatter, broadcast, barrier.
+One JSON object a line. Kinds: allreduce, allgather, reduce_scatter, broadcast, barrier. `events`, how many follow, may
+be left out; where it stands, a file that lost some is found out.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +75,14 @@ class Collective:
         first = rank - rank // self.stride % self.count * self.stride
         return range(first, first + self.stride * self.count, self.stride)
 
+    def check(self, world: int) -> Collective:
+        """This one, if its groups fill the world; or a sentence."""
+        if world % (self.stride * self.count):
+            raise ValueError(
+                f"{self} in a world of {world}: groups of {self.count} ranks, {self.stride} apart, do not fill it"
+            )
+        return self
+
     def row(self) -> dict:
         return {"collective": self.kind, "bytes": self.nbytes, "stride": self.stride, "count": self.count}
 
@@ -87,11 +97,8 @@ class Trace:
     def __post_init__(self):
         settle(self, world=whole(self.world, "world", 1), events=tuple(self.events))
         for event in self.events:
-            if isinstance(event, Collective) and self.world % (event.stride * event.count):
-                raise ValueError(
-                    f"{event} in a world of {self.world}: groups of {event.count} ranks, {event.stride} apart, do not "
-                    "fill it"
-                )
+            if isinstance(event, Collective):
+                event.check(self.world)
 
     @property
     def collectives(self) -> list[Collective]:
@@ -108,7 +115,7 @@ class Trace:
 
     def save(self, path) -> Path:
         """As a file of one JSON object a line; an older file of that name is replaced whole."""
-        rows = [HEAD | {"world": self.world}, *(event.row() for event in self.events)]
+        rows = [HEAD | {"world": self.world, "events": len(self.events)}, *(event.row() for event in self.events)]
         text = "\n".join(json.dumps(row) for row in rows) + "\n"
         return files.write_text(path, text)
 
@@ -121,13 +128,37 @@ def read_trace(path) -> Trace:
         raise ValueError(
             f"{path} is no trace: its first line must be {json.dumps(HEAD | {'world': 8})}, with its world"
         )
-    events = [event_of(path, number, row) for number, row in rows[1:]]
-    return Trace(rows[0][1].get("world"), tuple(events))
+    world, said = head_of(path, *rows[0])
+    events = [event_of(path, number, row, world) for number, row in rows[1:]]
+    if said is not None and said != len(events):
+        raise ValueError(f"{path}, line {rows[0][0]}: events is {said}, but {len(events)} follow; it is damaged")
+    return Trace(world, tuple(events))
+
+
+def head_of(path, number: int, row: dict) -> tuple[int, int | None]:
+    """World, and how many events follow, if that is said."""
+    with told_where(path, number):
+        return whole(row.get("world"), "world", 1), whole(row["events"], "events", 0) if "events" in row else None
+
+
+@contextmanager
+def told_where(path, number: int):
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{path}, line {number}: {error}") from None
+
+
+def once(pairs: list[tuple]) -> dict:
+    """An object whose names are all different."""
+    if len(row := dict(pairs)) < len(pairs):
+        raise ValueError(f"a name stands twice: {', '.join(name for name, _ in pairs)}"[:80])
+    return row
 
 
 def parsed(path, number: int, line: bytes) -> dict:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}, line {number}: no JSON ({str(error)[:80]})") from None
     if not isinstance(row, dict):
@@ -135,16 +166,15 @@ def parsed(path, number: int, line: bytes) -> dict:
     return row
 
 
-def event_of(path, number: int, row: dict) -> Work | Collective:
+def event_of(path, number: int, row: dict, world: int) -> Work | Collective:
     kind, names = (Collective, ("collective", "bytes", "stride", "count"))
     if "collective" not in row:
         kind, names = Work, ("flops", "products", "bytes", "passes")
     if set(row) != set(names):
         raise ValueError(f"{path}, line {number}: an event has {', '.join(names)}; this has {', '.join(map(str, row))}")
-    try:
-        return kind(*(row[name] for name in names))
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{path}, line {number}: {error}") from None
+    with told_where(path, number):
+        event = kind(*(row[name] for name in names))
+        return event if kind is Work else event.check(world)
 
 
 # ---- replaying ----

@@ -169,13 +169,17 @@ def test_a_trace_is_read_back_as_it_was_written(tmp_path):
     [
         ([], "is no trace"),
         (["{}"], "is no trace"),
-        (['{"format": "dlmini trace", "version": 1, "world": 0}'], "world"),
+        (['{"format": "dlmini trace", "version": 1, "world": 0}'], "line 1: world is 0"),
+        (['{"format": "dlmini trace", "version": 1}'], "line 1: world is None"),
+        (['{"format": "dlmini trace", "version": 1, "world": 8, "events": 1}'], "line 1: events is 1, but 0 follow"),
+        ([STEP, '{"flops": 1, "products": 1, "bytes": 0, "passes": 0}'], "line 1: events is 6, but 7 follow"),
+        ([STEP, '{"flops": 1, "flops": 2, "products": 1, "bytes": 0, "passes": 0}'], "line 8: .* stands twice: flops"),
         ([STEP, "[1]"], "line 8: .* is no event"),
         ([STEP, "nonsense"], "line 8: no JSON"),
         ([STEP, '{"flops": 1}'], "line 8: an event has flops, products, bytes, passes"),
         ([STEP, '{"collective": "gossip", "bytes": 1, "stride": 1, "count": 8}'], "line 8: collective is 'gossip'"),
         ([STEP, '{"collective": "allreduce", "bytes": -1, "stride": 1, "count": 8}'], "line 8: bytes"),
-        ([STEP, '{"collective": "allreduce", "bytes": 1, "stride": 1, "count": 3}'], "do not fill it"),
+        ([STEP, '{"collective": "allreduce", "bytes": 1, "stride": 1, "count": 3}'], "line 8: .* do not fill it"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path, lines, said):
@@ -184,6 +188,12 @@ def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path, lines, said)
     file.write_text("\n".join(whole) + "\n")
     with pytest.raises((ValueError, TypeError), match=said):
         read_trace(file)
+
+
+def test_how_many_events_follow_may_be_left_unsaid(tmp_path):
+    file = STEP.save(tmp_path / "step.jsonl")
+    file.write_text(file.read_text().replace(', "events": 6', "", 1))
+    assert read_trace(file) == STEP
 
 
 def test_a_trace_is_replayed_on_every_rank():
@@ -205,6 +215,6 @@ def test_work_pays_for_every_beginning():
 
 def test_the_format_is_what_the_page_says(tmp_path):
     lines = STEP.save(tmp_path / "step.jsonl").read_text().splitlines()
-    assert json.loads(lines[0]) == {"format": "dlmini trace", "version": 1, "world": 8}
+    assert json.loads(lines[0]) == {"format": "dlmini trace", "version": 1, "world": 8, "events": 6}
     assert json.loads(lines[1]) == {"collective": "allgather", "bytes": 800, "stride": 1, "count": 8}
     assert json.loads(lines[2]) == {"flops": 10**12, "products": 3, "bytes": 10**9, "passes": 4}
