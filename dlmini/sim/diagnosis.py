@@ -11,7 +11,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from dlmini.comm.channels import name_of
-from dlmini.comm.errors import CommError, Deadlock, DeadRank, Unreceived, Unserved
+from dlmini.comm.errors import CommError, Deadlock, DeadRank, RankFailed, Unreceived, Unserved
 from dlmini.sim.sending import CODE, LANE, LASTI, NBYTES, SENT, Lane, Queue
 from dlmini.sim.source_lines import outside, place
 
@@ -137,6 +137,15 @@ def hopeless(rank, wants, gone) -> CommError:
     if not dead and (letters := astray(gone)):
         lines += [f"  what rank {gone.rank} has sent and nobody received:", *listed(letters, 3)]
     return (DeadRank if dead else Unserved)("\n".join(lines), [wait])
+
+
+def left(rank, leave: SystemExit) -> RankFailed:
+    """The error for a rank that leaves by sys.exit: everybody else would leave with it, and without a word."""
+    step = leave.__traceback__
+    while step.tb_next is not None:
+        step = step.tb_next
+    where = place(step.tb_frame.f_code, step.tb_lasti)
+    return RankFailed(f"rank {rank.rank} left by sys.exit({leave.code!r}) at {rank.clock:.6g} s\n  {where}", rank.rank)
 
 
 def came_back(lane) -> bool:

@@ -8,7 +8,7 @@ from greenlet import GreenletExit
 
 from dlmini.comm.errors import CommError, RankFailed
 from dlmini.events import Done, Fault
-from dlmini.sim.diagnosis import deadlock, hopeless, unreceived
+from dlmini.sim.diagnosis import deadlock, hopeless, left, unreceived
 from dlmini.sim.engine import Engine, Errand, deep_greenlet
 from dlmini.sim.rank import NEVER, Posted, Rank
 from dlmini.sim.sending import Lane, Queue
@@ -53,6 +53,8 @@ class Lifecycle:
             rank._finish()
         except Died:
             self.bury(rank)
+        except SystemExit as leave:
+            raise left(rank, leave) from None
         except Exception as error:
             error.add_note(f"on rank {rank.rank} of {rank.size}, at {rank.clock:.6g} s, seed {self.engine.seed}")
             raise

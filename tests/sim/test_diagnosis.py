@@ -1,9 +1,11 @@
 """Whoever waits in vain hears about it at once: who waits for whom, with tags and lines, as text and as data."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from dlmini.comm import Deadlock, DeadRank, Unreceived, Unserved, launch
+from dlmini.comm import Deadlock, DeadRank, RankFailed, Unreceived, Unserved, launch
 from dlmini.sim import Cluster, Simulated
 
 
@@ -179,3 +181,27 @@ def test_long_lists_are_cut_short():
     error = failure(Deadlock, lambda comm: comm.recv_any(), Simulated(40))
     assert "... and 20 more" in str(error)
     assert len(error.waits) == 40
+
+
+def test_the_same_ranks_in_another_order_are_named_as_another_group():
+    def program(comm):
+        comm.group([2, 1, 0] if comm.rank == 1 else [0, 1, 2]).allreduce(np.zeros(3))
+
+    with pytest.raises(Deadlock) as caught:
+        launch(program, Simulated(3))
+    said = "its group is [2, 1, 0], that of rank 0 is [0, 1, 2]: name them in the same order"
+    assert said in {w.rank: w.what for w in caught.value.waits}[1]
+
+
+@pytest.mark.parametrize("code", [None, 0, 3, "enough"])
+def test_a_rank_that_leaves_by_exit_is_named_and_takes_nobody_with_it(code):
+    def program(comm):
+        if comm.rank == 2:
+            sys.exit(code)
+        comm.barrier()
+
+    with pytest.raises(RankFailed, match=r"rank 2 left by sys\.exit\(.*\) at 0 s") as caught:
+        launch(program, Simulated(4))
+    assert caught.value.rank == 2
+    assert "sys.exit(code)" in str(caught.value)
+    assert __file__ in str(caught.value)

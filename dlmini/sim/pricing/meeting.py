@@ -27,6 +27,11 @@ from dlmini.sim.source_lines import place
 CHANNELS = {"barrier": BARRIER, "allreduce": ALLREDUCE, "reduce_scatter": REDUCE_SCATTER, "allgather": ALLGATHER}
 
 
+def few(ranks: list[int], most: int = 4) -> str:
+    """The first of them."""
+    return f"[{', '.join(map(str, ranks[:most]))}{', ...' * (len(ranks) > most)}]"
+
+
 class Ticket(Posted):
     """One rank's part in a meeting."""
 
@@ -59,7 +64,8 @@ class Ticket(Posted):
 
     def missing(self) -> tuple[str, tuple[int, ...]]:
         absent = self.meeting.absent()
-        return f"is in {self} of {self.plan.size} ranks, of whom {len(absent)} did not come", absent
+        said = f"is in {self} of {self.plan.size} ranks, of whom {len(absent)} did not come"
+        return said + self.meeting.reordered(), absent
 
     def lost(self, gone):
         meeting = self.meeting
@@ -101,6 +107,16 @@ class Meeting:
 
     def absent(self) -> tuple[int, ...]:
         return tuple(rank for rank, ticket in zip(self.ranks, self.tickets, strict=True) if ticket is None)
+
+    def reordered(self) -> str:
+        """The same ranks in another order are another group: whose, if somebody waits there; or nothing."""
+        mine = list(self.ranks)
+        for other in self.engine.meetings.values():
+            theirs = list(other.ranks) if len(other.ranks) == len(mine) and other.key[0] != self.key[0] else mine
+            if theirs != mine and set(theirs) == set(mine):
+                whose = f"that of rank {other.first.rank.rank} is {few(theirs)}"
+                return f"; its group is {few(mine)}, {whose}: name them in the same order"
+        return ""
 
     def arrive(self, ticket: Ticket) -> None:
         self.tickets[ticket.comm.rank] = ticket
