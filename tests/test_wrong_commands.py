@@ -63,6 +63,12 @@ WRONG = [
     (("plan", "nothing"), "bloom-176b"),
     (("plan", "bloom-176b", "--devices", "7", "--tensor", "2"), "it must be a multiple of tensor x pipe = 2"),
     (("plan", "bloom-176b", "--recompute", "maybe"), "recompute"),
+    (
+        ("plan", "gpt2", "--search", "--zero", "0", "--sequence-parallel"),
+        "so --zero, --sequence-parallel would have no",
+    ),
+    (("plan", "gpt2", "--bucket", "1000"), "--bucket is of what DeepSpeed sends, and would have no effect"),
+    (("plan", "gpt2", "--search", "--gradient", "3"), "gradient is 3; it must be 2 or 4 bytes each"),
     (("classroom", "--world", "moon"), "choose some of reckoned, simulated, real, or all"),
     (("distbelief", "--world", "moon"), "choose some of reckoned, simulated, processes, or all"),
     (("warm-up", "everything"), "choose one of networks"),

@@ -11,8 +11,11 @@ from rich.markdown import Markdown
 
 from dlmini.terminal import console, say, write_results
 
+SEARCHED = ("tensor", "pipe", "micro", "chunks", "zero", "recompute", "sequence_parallel")
+
 
 def plan(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="a model sheet: bloom-560m, bloom-176b, gpt-175b ...")],
     devices: Annotated[int, typer.Option(min=1, help="how many in all")] = 8,
     device: Annotated[str, typer.Option(help="a100-80gb, h100-80gb, v100-32gb, laptop-core ...")] = "a100-80gb",
@@ -31,7 +34,7 @@ def plan(
     flush: Annotated[
         str | None, typer.Option(help="with --zero 2: what DeepSpeed sends, by allreduce or a reduce for each owner")
     ] = None,
-    bucket: Annotated[int, typer.Option(min=1, help="elements of DeepSpeed's bucket")] = 500_000_000,
+    bucket: Annotated[int, typer.Option(min=1, help="with --flush: elements of DeepSpeed's bucket")] = 500_000_000,
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
 ) -> None:
     """Tell step time and where it goes, memory, traffic, efficiency, days and cost. Nothing is trained."""
@@ -42,6 +45,7 @@ def plan(
     from dlmini.plan.zero_regimes import FLUSHES
 
     began = time.perf_counter()
+    check_used(context, search, flush)
     if out is not None:
         files.demand_new(out)
     if tokens is not None:
@@ -52,7 +56,7 @@ def plan(
         raise ValueError("--flush tells what DeepSpeed's ZeRO 2 sends among copies alone: use --zero 2, no other split")
     rows, regime = [], None
     if search:
-        rows = planning.search(model, devices, device, batch or devices)
+        rows = planning.search(model, devices, device, batch or devices, gradient=gradient, overlap=overlap)
         if not rows:
             raise ValueError(f"no layout of {model} on {devices} x {device} fits into memory; use more devices")
         console.print(Markdown(report.ranking(rows)))
@@ -74,3 +78,16 @@ def plan(
     if out is not None:
         write_results(out, lambda folder: report.write(found, folder, tokens, rows, regime), "tables and figures")
     say(f"planned in {time.perf_counter() - began:.1f} s")
+
+
+def check_used(context: typer.Context, search: bool, flush: str | None) -> None:
+    """Refuse options that would be ignored."""
+    given = [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]
+    if search and (chosen := [f"--{name.replace('_', '-')}" for name in SEARCHED if name in given]):
+        raise ValueError(
+            f"--search tries every layout, so {', '.join(chosen)} would have no effect; leave these out, or --search"
+        )
+    if flush is None and "bucket" in given:
+        raise ValueError(
+            "--bucket is of what DeepSpeed sends, and would have no effect; add --zero 2 --flush allreduce"
+        )

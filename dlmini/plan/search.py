@@ -25,7 +25,9 @@ def divisors(number: int, most: int | None = None) -> list[int]:
     return [d for d in range(1, min(number, most or number) + 1) if number % d == 0]
 
 
-def layouts(sheet: Sheet, devices: int, device: Device, batch: int) -> Iterator[Layout]:
+def layouts(
+    sheet: Sheet, devices: int, device: Device, batch: int, gradient: int = 2, overlap: bool = True
+) -> Iterator[Layout]:
     """All of them. A pipeline's stages need not have equally many layers; with chunks they must."""
     for tensor in divisors(devices, device.per_node):
         for pipe in divisors(devices // tensor, sheet.layers):
@@ -34,16 +36,25 @@ def layouts(sheet: Sheet, devices: int, device: Device, batch: int) -> Iterator[
             even = [1, *(v for v in chunked if v > 1)]
             stages = (0,) if data == 1 else (0, 1) if pipe > 1 else (0, 1, 2, 3)
             for micro, chunks, zero, again in product(MICROS, even, stages, RECOMPUTE):
-                one = Layout(tensor, pipe, data, micro, chunks, zero, again, tensor > 1)
+                one = Layout(tensor, pipe, data, micro, chunks, zero, again, tensor > 1, gradient, overlap)
                 if not one.fault(sheet, batch):
                     yield one
 
 
-def search(sheet, devices: int, device="a100-80gb", batch: int = 1024, keep: int = 10) -> list[Forecast]:
-    """The fastest layouts that fit, the best first; empty if none fits."""
+def search(
+    sheet,
+    devices: int,
+    device="a100-80gb",
+    batch: int = 1024,
+    keep: int = 10,
+    gradient: int = 2,
+    overlap: bool = True,
+) -> list[Forecast]:
+    """The fastest layouts that fit, the best first; empty if none fits. gradient, overlap: as of a Layout, for all."""
     sheet, device, keep = sheet_of(sheet), device_of(device), whole(keep, "keep", 1)
     devices, batch = whole(devices, "devices", 1), whole(batch, "batch", 1, hint="sequences in a step")
-    fitting = [one for one in layouts(sheet, devices, device, batch) if memory(sheet, one, batch).total <= device.room]
+    tried = layouts(sheet, devices, device, batch, gradient, overlap)
+    fitting = [one for one in tried if memory(sheet, one, batch).total <= device.room]
     guesses = sorted((forecast(sheet, one, device, batch, exact=False) for one in fitting), key=lambda f: f.seconds)
     told = [forecast(sheet, one.layout, device, batch) for one in guesses[: max(FINAL, keep)]]
     return sorted(told, key=lambda one: one.seconds)[:keep]

@@ -29,6 +29,12 @@ def test_what_is_found_fits_is_ranked_and_uses_all_devices():
     assert all(a.seconds <= b.seconds for a, b in pairwise(found))
 
 
+def test_all_that_is_tried_has_the_gradients_that_were_asked_for():
+    found = search(SMALL, 8, A100, 16, keep=5, gradient=4, overlap=False)
+    assert {(one.layout.gradient, one.layout.overlap) for one in found} == {(4, False)}
+    assert found[0].seconds > search(SMALL, 8, A100, 16)[0].seconds
+
+
 def test_nothing_is_found_where_nothing_fits():
     assert search("bloom-176b", 2, batch=2) == []
 
