@@ -8,6 +8,7 @@ import pytest
 
 from dlmini import SGD, Classify, Dense, Grid, Model, Recipe, ReLU, Simulated, Split, blobs, train
 from dlmini.events import Fault, Measured, Round, Span
+from dlmini.plan import Layout, forecast, search, simulate
 from dlmini.trackers import TensorBoard, Wandb, trace_of, write_trace
 
 TASK = Classify(Model([Dense(8), ReLU(), Dense(3)], (2,)), blobs(60), blobs(30), 10)
@@ -53,6 +54,32 @@ def test_a_tracker_that_fails_costs_its_picture_and_not_the_run():
 def test_what_is_no_tracker_is_refused():
     with pytest.raises(TypeError, match="tracker is 3; it must be an object with log"):
         train(TASK, RECIPE, Simulated(2), tracker=3)
+
+
+def test_a_tracker_is_told_forecasts_searches_and_played_steps():
+    tracker, layout = Listening(), Layout(pipe=2, data=2, zero=1)
+    told = forecast("gpt2", layout, batch=8, tracker=tracker)
+    played = simulate("gpt2", layout, batch=8, fold=False, tracker=tracker)
+    found = search("gpt2", 4, batch=8, keep=3, tracker=tracker)
+    (_, first), (_, second), *rows = tracker.heard
+    assert first["plan/seconds"] == told.seconds
+    assert sum(v for name, v in first.items() if name.startswith("plan/seconds/")) == pytest.approx(told.seconds)
+    assert sum(v for name, v in first.items() if name.startswith("plan/bytes/")) == pytest.approx(told.memory.total)
+    assert first["plan/sent/gradients"] == told.transfers[1].sent
+    assert (second["played/seconds"], second["played/messages"]) == (played.seconds, played.books.total().messages)
+    assert [(step, v["plan/seconds"]) for step, v in rows] == [(i, one.seconds) for i, one in enumerate(found)]
+
+
+@pytest.mark.parametrize("asked", [forecast, simulate])
+def test_a_plan_refuses_what_is_no_tracker_and_outlives_one_that_fails(asked):
+    class Broken:
+        def log(self, values, step):
+            raise OSError("the disk is full")
+
+    with pytest.raises(TypeError, match="tracker is 3; it must be an object with log"):
+        asked("gpt2", Layout(), tracker=3)
+    with pytest.warns(UserWarning, match="the disk is full"):
+        assert asked("gpt2", Layout(), tracker=Broken()).seconds > 0
 
 
 def test_tensorboard_files_hold_the_run(tmp_path):

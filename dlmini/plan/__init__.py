@@ -10,6 +10,7 @@ rehearsal.py                           a program on thousands of ranks: what can
 three_ways.py, levels.py               formula, small cluster, simulation; talk between nodes more rarely than inside
 traces.py, torch_trace.py              a PyTorch step recorded on fake tensors, as a file, replayed on every rank
 torch_regimes.py                       what PyTorch's own data parallelism sends
+tracked.py                             plans told to a tracker
 zero_regimes.py, zero_steps.py         ZeRO 2 as DeepSpeed sends it: buckets, owners; one iteration on every rank
 """
 

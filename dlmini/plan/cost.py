@@ -24,6 +24,7 @@ from dlmini.plan.operations import (
     word_product,
 )
 from dlmini.plan.sheets import Sheet, sheet_of
+from dlmini.plan.tracked import checked, numbers, tell
 from dlmini.plan.transfers import Transfer, data_transfers, pipe_transfer, regather, tensor_transfer
 
 # Bytes a parameter that a step of Adam reads and writes: gradients cleared 4, unscaled 8, their norm 4, clipped 8; the
@@ -150,9 +151,12 @@ class Forecast:
         return self.days(tokens) * 24 * self.layout.devices * self.device.hourly
 
 
-def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: bool = True) -> Forecast:
-    """What a step takes. exact=False: the pipeline by formula, not by its timetable; a search asks so."""
-    sheet, device = sheet_of(sheet), device_of(device)
+def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: bool = True, tracker=None) -> Forecast:
+    """What a step takes. exact=False: the pipeline by formula, not by its timetable; a search asks so.
+
+    tracker: is told its numbers (tracked.py).
+    """
+    sheet, device, tracker = sheet_of(sheet), device_of(device), checked(tracker)
     layout.check(sheet, batch)
     micros, times = layout.micros(batch), stage_times(sheet, layout, device)
     message = message_seconds(sheet, layout, device)
@@ -169,7 +173,9 @@ def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: b
     held = parameters / (layout.data if layout.zero else 1)
     parts["optimiser"] = device.memory.seconds(ADAM * held)
     transfers = (*inner_transfers(sheet, layout, micros), *synced)
-    return Forecast(sheet, layout, device, batch, parts, memory(sheet, layout, batch), transfers)
+    found = Forecast(sheet, layout, device, batch, parts, memory(sheet, layout, batch), transfers)
+    tell(tracker, map(numbers, [found]))
+    return found
 
 
 def rank_times(times: list[tuple[Times, Times]], pipe: int, rank: int) -> Times:

@@ -16,6 +16,7 @@ from dlmini.plan.device import Device, device_of
 from dlmini.plan.layout import RECOMPUTE, Layout
 from dlmini.plan.memory import memory
 from dlmini.plan.sheets import Sheet, sheet_of
+from dlmini.plan.tracked import checked, numbers, tell
 
 MICROS = (1, 2, 4, 8, 16)
 FINAL = 24  # layouts that are told exactly
@@ -49,12 +50,19 @@ def search(
     keep: int = 10,
     gradient: int = 2,
     overlap: bool = True,
+    tracker=None,
 ) -> list[Forecast]:
-    """The fastest layouts that fit, the best first; empty if none fits. gradient, overlap: as of a Layout, for all."""
+    """The fastest layouts that fit, the best first; empty if none fits. gradient, overlap: as of a Layout, for all.
+
+    tracker: is told the numbers of each, one step after another (tracked.py).
+    """
+    tracker = checked(tracker)
     sheet, device, keep = sheet_of(sheet), device_of(device), whole(keep, "keep", 1)
     devices, batch = whole(devices, "devices", 1), whole(batch, "batch", 1, hint="sequences in a step")
     tried = layouts(sheet, devices, device, batch, gradient, overlap)
     fitting = [one for one in tried if memory(sheet, one, batch).total <= device.room]
     guesses = sorted((forecast(sheet, one, device, batch, exact=False) for one in fitting), key=lambda f: f.seconds)
     told = [forecast(sheet, one.layout, device, batch) for one in guesses[: max(FINAL, keep)]]
-    return sorted(told, key=lambda one: one.seconds)[:keep]
+    found = sorted(told, key=lambda one: one.seconds)[:keep]
+    tell(tracker, map(numbers, found))
+    return found

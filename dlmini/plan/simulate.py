@@ -24,6 +24,7 @@ from dlmini.plan.layout import Layout
 from dlmini.plan.operations import layer_products
 from dlmini.plan.sharded import play_sharded
 from dlmini.plan.sheets import Sheet, sheet_of
+from dlmini.plan.tracked import checked, played_numbers, tell
 from dlmini.sim.cluster import Cluster
 from dlmini.sim.simulated import SimResults, Simulated
 
@@ -172,18 +173,24 @@ def padded(numbers: int, parts: int) -> int:
     return -(-numbers // parts) * parts
 
 
-def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bool = True) -> SimResults:
+def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bool = True, tracker=None) -> SimResults:
     """One step, played; results[rank] is when that rank ends.
 
     fold=True: only one pipeline is played, whose ranks stand for all that do the same at the same time; refused where
     that would not be exact, with the reason. fold=False: every rank is; where sums of copies go on beside the work, and
-    with ZeRO 2 and 3, one of each tensor group.
+    with ZeRO 2 and 3, one of each tensor group. tracker: is told seconds, messages and bytes (tracked.py).
     """
-    sheet, device = sheet_of(sheet), device_of(device)
+    sheet, device, tracker, fold = sheet_of(sheet), device_of(device), checked(tracker), truth(fold, "fold")
     layout.check(sheet, batch)
-    if layout.zero >= 2 or (layout.overlap and layout.data > 1 and layout.pipe == 1):
-        return play_sharded(sheet, layout, device, batch, truth(fold, "fold"))
-    job, ranks, network = Job(sheet, layout, device, batch, truth(fold, "fold")), layout.devices, device.network
+    beside = layout.zero >= 2 or (layout.overlap and layout.data > 1 and layout.pipe == 1)
+    results = (play_sharded if beside else play_pipeline)(sheet, layout, device, batch, fold)
+    tell(tracker, map(played_numbers, [results]))
+    return results
+
+
+def play_pipeline(sheet: Sheet, layout: Layout, device: Device, batch: int, fold: bool) -> SimResults:
+    """A pipeline, perhaps of one stage; then what copies exchange."""
+    job, ranks, network = Job(sheet, layout, device, batch, fold), layout.devices, device.network
     if fold:
         if reason := foldable(sheet, layout, network):
             raise ValueError(f"{layout!r} cannot be folded exactly: {reason}; use fold=False")
