@@ -90,22 +90,21 @@ def message_seconds(sheet: Sheet, layout: Layout, device: Device) -> float:
     return pipe_transfer(sheet, layout).seconds(device) + regather(sheet, layout).seconds(device)
 
 
-def played(times: list[tuple[Times, Times]], layout: Layout, micros: int, message: float) -> float:
+def played(times: list[tuple[Times, Times]], layout: Layout, batch: int, message: float) -> float:
     """The pipeline's seconds, by its timetable."""
     forward, backward = ([one.total for one in column] for column in zip(*times, strict=True))
     if layout.pipe == 1:
-        return micros * (sum(forward) + sum(backward))
-    timetable = layout.schedule.plan(layout.pipe, micros)
-    return price(timetable, forward, backward, 0, message).seconds
+        return layout.micros(batch) * (sum(forward) + sum(backward))
+    return price(layout.timetable(batch), forward, backward, 0, message).seconds
 
 
-def estimated(times: list[tuple[Times, Times]], layout: Layout, micros: int, message: float) -> float:
+def estimated(times: list[tuple[Times, Times]], layout: Layout, batch: int, message: float) -> float:
     """The same by formula, for a search: the busiest rank's work, and a filling and an emptying of its pipeline.
 
     Exact for equal stages without messages: m (F + B) + (p - 1)(F + B) / v. A message is waited for there and back,
     once for each piece of a micro-batch.
     """
-    p, v = layout.pipe, layout.chunks
+    p, v, micros = layout.pipe, layout.chunks, layout.micros(batch)
     works = [one.total + other.total for one, other in times]
     busy = max(sum(works[rank::p]) for rank in range(p))
     lap = sum(works[:p]) - max(works[:p]) if v == 1 else (p - 1) * sum(works) / len(works)
@@ -160,7 +159,7 @@ def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: b
     layout.check(sheet, batch)
     micros, times = layout.micros(batch), stage_times(sheet, layout, device)
     message = message_seconds(sheet, layout, device)
-    seconds = (played if exact else estimated)(times, layout, micros, message)
+    seconds = (played if exact else estimated)(times, layout, batch, message)
     ranks = [rank_times(times, layout.pipe, rank) for rank in range(layout.pipe)]
     busiest = max(ranks, key=lambda one: one.total) * micros
     parts = dict.fromkeys(PARTS, 0.0) | dict(zip(PARTS, busiest.each(), strict=False))

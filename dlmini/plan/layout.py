@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from dlmini.checks import refuse, settle, truth, whole, word
 from dlmini.parallel.grid import Grid
 from dlmini.parallel.pipeline import Interleaved, OneForwardOneBackward, one_f_one_b
+from dlmini.parallel.timetable import Timetable
 from dlmini.plan.sheets import Sheet
 
 RECOMPUTE = ("none", "selective", "full")
+JOBS = 2_000_000  # of a timetable that is written out: some twenty seconds
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +77,16 @@ class Layout:
     def micros(self, batch: int) -> int:
         """Micro-batches that each pipeline takes in a step."""
         return batch // (self.data * self.micro)
+
+    def timetable(self, batch: int) -> Timetable:
+        """Every job of the pipeline's step, in its order."""
+        micros = self.micros(batch)
+        if (jobs := 2 * micros * self.stages) > JOBS:
+            raise ValueError(
+                f"batch is {batch}: {micros:,} micro-batches in {self.stages} stages are {jobs:,} jobs, and at most "
+                f"{JOBS:,} can be told one by one; use a smaller batch or larger micro-batches"
+            )
+        return self.schedule.plan(self.pipe, micros)
 
     def layers(self, sheet: Sheet) -> list[int]:
         """Layers of every stage, as even as can be; the two ends, which do more, are the last to get one more."""

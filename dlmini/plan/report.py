@@ -124,8 +124,8 @@ def slots(found: Forecast) -> Priced:
     """Every job of the pipeline, with its times."""
     layout, costs = found.layout, stage_times(found.sheet, found.layout, found.device)
     forward, backward = ([one.total for one in column] for column in zip(*costs, strict=True))
-    timetable = layout.schedule.plan(layout.pipe, layout.micros(found.batch))
-    return price(timetable, forward, backward, 0, message_seconds(found.sheet, layout, found.device))
+    message = message_seconds(found.sheet, layout, found.device)
+    return price(layout.timetable(found.batch), forward, backward, 0, message)
 
 
 def message_sizes(found: Forecast) -> list[tuple[str, float, int]]:

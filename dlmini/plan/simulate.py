@@ -119,7 +119,7 @@ class Job:
     @cached_property
     def timetable(self) -> Timetable:
         """Made once: all ranks read it."""
-        return self.layout.schedule.plan(self.layout.pipe, self.layout.micros(self.batch))
+        return self.layout.timetable(self.batch)
 
     def stage(self, comm, tensor, number: int):
         """Number so and so of the pipeline."""

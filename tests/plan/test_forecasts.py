@@ -50,10 +50,10 @@ def test_idle_shares_of_equal_stages_are_those_of_the_schedules(pipe, chunks, mi
 
 @pytest.mark.parametrize("layout", [Layout(8, 8, 1, 1, 3), Layout(8, 8), Layout(4, 16, 2), Layout(8, 24, 1, 1, 4)])
 def test_the_formula_of_a_search_is_near_the_timetable(layout):
-    sheet, micros = sheet_of("gpt-175b"), 64 if layout.pipe != 24 else 72
+    sheet, batch = sheet_of("gpt-175b"), layout.data * (64 if layout.pipe != 24 else 72)
     times, message = stage_times(sheet, layout, A100), message_seconds(sheet, layout, A100)
-    exact = played(times, layout, micros, message)
-    assert estimated(times, layout, micros, message) == pytest.approx(exact, rel=0.04)
+    exact = played(times, layout, batch, message)
+    assert estimated(times, layout, batch, message) == pytest.approx(exact, rel=0.04)
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,7 @@ def test_what_deepspeed_sends_is_told_and_drawn(tmp_path):
         (["--tokens", "nan"], "--tokens is nan"),
         (["--zero", "2", "--flush", "maybe"], "--flush is 'maybe'; it must be 'allreduce' or 'reduce'"),
         (["--micro", "3", "--batch", "8"], "it must be a multiple of data x micro = 24"),
+        (["--pipe", "4", "--batch", "10000000"], "micro-batches in 4 stages are 40,000,000 jobs"),
         (["--tensor", "3"], "it must be a multiple of tensor x pipe = 3"),
         (["--device", "abacus"], "it must be one of a100-80gb"),
     ],
