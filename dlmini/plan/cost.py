@@ -223,4 +223,5 @@ def inner_transfers(sheet: Sheet, layout: Layout, micros: int) -> list[Transfer]
         found.append(tensor_transfer(sheet, layout, times * layers * micros))
     if layout.pipe > 1:
         found.append(pipe_transfer(sheet, layout, 2 * layout.chunks * micros))
+        found += [one for one in [regather(sheet, layout, 2 * layout.chunks * micros)] if one.ranks > 1]
     return found

@@ -82,6 +82,9 @@ class Row:
     def reduce_scatter(self, x: Ghost, wait: bool = True):
         return self.sum(x, 1, wait)
 
+    def allgather(self, x: Ghost):
+        return self.sum(Ghost(x.size * self.size, x.dtype), 1, True)
+
     def sum(self, x: Ghost, rounds: int, wait: bool) -> Row:
         self.add(SUM if wait else POST, message_seconds(x, self), rounds * (self.size - 1))
         return self

@@ -74,6 +74,11 @@ class Layout:
         """Among how many devices norms and dropouts are shared out."""
         return self.tensor if self.sequence_parallel else 1
 
+    @property
+    def regathers(self) -> bool:
+        """Whether parts of a micro-batch that came from another stage are put together: where norms need all of it."""
+        return self.tensor > 1 and self.pipe > 1 and not self.sequence_parallel
+
     def micros(self, batch: int) -> int:
         """Micro-batches that each pipeline takes in a step."""
         return batch // (self.data * self.micro)

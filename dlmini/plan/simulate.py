@@ -56,6 +56,7 @@ class SheetStage:
 
     def forward(self, micro: int, x) -> Ghost:
         if self.job.layout.tensor > 1:
+            self.regather(self.first)
             self.sums(2 * self.layers, 0.0, 1.0)
             if self.first:
                 self.tensor.allreduce(self.x)
@@ -63,6 +64,7 @@ class SheetStage:
 
     def backward(self, micro: int, dy) -> Ghost:
         if self.job.layout.tensor > 1:
+            self.regather(self.last)
             if self.last:
                 self.tensor.allreduce(self.x)
             self.way_back()
@@ -70,6 +72,11 @@ class SheetStage:
 
     def weights(self, micro: int, nothing) -> None:
         """Never asked for: no schedule here splits the way back."""
+
+    def regather(self, end: bool) -> None:
+        """Each tensor-parallel rank has got its part of what another stage sent; an end of the pipeline gets none."""
+        if self.job.layout.regathers and not end:
+            self.tensor.allgather(self.sent)
 
     def sums(self, count: int, start: float, end: float) -> None:
         """So many sums, evenly over a part of the work."""

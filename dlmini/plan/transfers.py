@@ -69,11 +69,10 @@ def pipe_transfer(sheet: Sheet, layout: Layout, count: int = 1) -> Transfer:
     return Transfer("pipe", "send", layout.pipe, layout.pipe * layout.tensor, nbytes, count)
 
 
-def regather(sheet: Sheet, layout: Layout) -> Transfer:
+def regather(sheet: Sheet, layout: Layout, count: int = 1) -> Transfer:
     """Parts of a micro-batch put together again inside the stage, where norms are not shared out."""
-    whole = layout.sequence_parallel or layout.pipe == 1
     nbytes = 2 * sheet.sequence * layout.micro * sheet.hidden
-    return Transfer("pipe", "allgather", 1 if whole else layout.tensor, layout.tensor, nbytes)
+    return Transfer("pipe", "allgather", layout.tensor if layout.regathers else 1, layout.tensor, nbytes, count)
 
 
 def data_transfers(layout: Layout, parameters: float, micros: int) -> list[Transfer]:

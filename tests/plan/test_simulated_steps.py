@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 
 from dlmini.comm import Link, Nodes
 from dlmini.plan import DEVICES, Layout, Sheet, forecast, kernels, simulate, simulate_zero2, zero2
+from dlmini.plan.cost import most_parameters
 from dlmini.plan.folding import replayed, ring_end
 
 A100 = DEVICES["a100-80gb"]
@@ -74,6 +75,33 @@ def test_layouts_of_whole_nodes_are_folded_and_not_refused(layout):
     every = simulate(SMALL, layout, device, batch, fold=False)
     assert [folded[layout.grid.place(rank).pipe] for rank in range(played_alone(layout))] == list(every)
     assert folded.seconds == every.seconds
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        Layout(2, 3, 2),
+        Layout(4, 2, 3, recompute="full"),
+        Layout(2, 1, 3, 2, zero=1, overlap=False),
+        Layout(2, 3, 2, chunks=2),
+        Layout(2, 3, 2, sequence_parallel=True, zero=1),
+        Layout(1, 3, 4, gradient=4),
+    ],
+    ids=repr,
+)
+def test_bytes_of_every_split_are_those_of_its_law(layout):
+    """Sums: 2 + 2 a layer (full: 2 more), one at each end, 2 (t - 1) messages of s b h / t each; a part of s b h from
+    stage to stage, there and back, and put together among t; gradients and weights among d."""
+    t, p, d, v, each = layout.tensor, layout.pipe, layout.data, layout.chunks, layout.gradient
+    batch, numbers = 12 * layout.micro, SMALL.sequence * layout.micro * SMALL.hidden
+    pipelined = d * layout.micros(batch)  # micro-batches of all pipelines
+    sums = (6 if layout.recompute == "full" else 4) * SMALL.layers + 2
+    inside = pipelined * sums * 2 * (t - 1) * numbers * 2
+    hops = 2 * (p * v - 1) * pipelined
+    between = hops * numbers * 2 * (1 if layout.sequence_parallel else t)
+    filled = -(-most_parameters(SMALL, layout) // d) * d
+    copies = t * p * (d - 1) * filled * (each + 2 if layout.zero else 2 * each)
+    assert simulate(SMALL, layout, on_nodes(4), batch, fold=False).books.total().nbytes == inside + between + copies
 
 
 @pytest.mark.parametrize(
