@@ -19,7 +19,8 @@ HINTS = {
         "The smallest limit for which `stages` are enough is the answer. Which limits are possible at all? Each is "
         "the time of some row of layers; or halve an interval until only one cut is left.",
         "For every first layer and every last layer there is one candidate, a sum of times. Try them from the "
-        "smallest. The filling may need fewer stages than there are: then take a layer from a stage that has two.",
+        "smallest, a hair larger: two ways to add the same times may differ in the last digit. The filling may need "
+        "fewer stages than there are: then take a layer from a stage that has two.",
     ),
     "best_layout": (
         "Four loops, or one over itertools.product: tensor, pipe, data, micro. Most combinations fall away by the "

@@ -1,10 +1,12 @@
 """Lesson 16: message sizes, stages, layouts, faulty programs, and the desk."""
 
+import numpy as np
 import pytest
 
 from dlmini.comm.errors import CommError
 from dlmini.lessons.thousands_of_devices import jobs, pictures
 from dlmini.lessons.thousands_of_devices.desk import Tries, desk
+from dlmini.lessons.thousands_of_devices.grading import odd_cuts, plain_cuts
 from dlmini.lessons.thousands_of_devices.mistakes import equal_counts
 from dlmini.plan import Layout, MemoryGrows, flush_sizes, rehearse, sheet_of, simulate_zero2
 from dlmini.plan.three_ways import ThreeWays
@@ -42,6 +44,13 @@ def test_the_last_product_of_the_small_one_is_ten_layers():
     assert jobs.pipeline_seconds(times, jobs.best_cut(times, 4), 32) < 0.75 * jobs.pipeline_seconds(
         times, equal_counts(26, 4), 32
     )
+
+
+def test_times_that_are_graded_add_up_alike_in_every_order():
+    """Python's own sum rounds otherwise than a running one from 3.12 on; whoever compares the two must not fail."""
+    for seed in range(5):
+        for case in (*plain_cuts(np.random.default_rng(seed)), *odd_cuts(np.random.default_rng(seed))):
+            assert all((8 * seconds).is_integer() for seconds in case.args[0])
 
 
 def test_what_was_used_is_among_the_best_grids_and_recomputing_costs_a_fifth():
