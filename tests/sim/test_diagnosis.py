@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from dlmini.comm import Deadlock, DeadRank, RankFailed, Unreceived, Unserved, launch
+from dlmini.comm import CommError, Deadlock, DeadRank, RankFailed, Unreceived, Unserved, launch
+from dlmini.comm.ghost import Ghost
 from dlmini.sim import Cluster, Simulated
 
 
@@ -205,3 +206,11 @@ def test_a_rank_that_leaves_by_exit_is_named_and_takes_nobody_with_it(code):
     assert caught.value.rank == 2
     assert "sys.exit(code)" in str(caught.value)
     assert __file__ in str(caught.value)
+
+
+def test_a_rank_with_numbers_among_ghosts_is_told_so():
+    def program(comm):
+        comm.allreduce(np.zeros(3) if comm.rank == 1 else Ghost(3, "f8"))
+
+    with pytest.raises(CommError, match=r"of 3 float64 in a ndarray, while rank 0 called .* of 3 float64 in a Ghost"):
+        launch(program, Simulated(2))

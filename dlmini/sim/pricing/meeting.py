@@ -98,8 +98,11 @@ class Meeting:
             meeting = engine.meetings[key] = cls(engine, key, ticket)
         first = meeting.first
         if ticket.kind() != first.kind():
+            mine, theirs = str(ticket), str(first)
+            if mine == theirs:  # numbers and ghosts
+                mine, theirs = (f"{one} in a {type(one.x).__name__}" for one in (ticket, first))
             raise CommError(
-                f"rank {ticket.rank.rank} calls {ticket}, while rank {first.rank.rank} called {first}: "
+                f"rank {ticket.rank.rank} calls {mine}, while rank {first.rank.rank} called {theirs}: "
                 "all ranks of a communicator must call the same collectives in the same order, with equal lengths\n"
                 f"  rank {ticket.rank.rank}: {place(*ticket.line)}\n  rank {first.rank.rank}: {place(*first.line)}"
             )
