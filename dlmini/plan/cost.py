@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from dlmini.checks import real, truth, word
 from dlmini.parallel.timetable import price
 from dlmini.plan.device import Device, device_of
-from dlmini.plan.layout import Layout
+from dlmini.plan.layout import RECOMPUTE, Layout, layout_of
 from dlmini.plan.memory import Memory, memory
 from dlmini.plan.operations import (
     Times,
@@ -139,12 +140,12 @@ class Forecast:
 
     def utilisation(self, recompute: str = "none") -> float:
         """Of the peak: by the model's own operations (MFU) or, with layout.recompute, by all that are made (HFU)."""
-        made = self.sheet.flops(self.batch, recompute)
+        made = self.sheet.flops(self.batch, word(recompute, "recompute", RECOMPUTE))
         return made / (self.seconds * self.layout.devices * self.device.products.peak)
 
     def days(self, tokens: float) -> float:
         """To train on so many tokens."""
-        return tokens / (self.batch * self.sheet.sequence) * self.seconds / 86400
+        return real(tokens, "tokens", least=0) / (self.batch * self.sheet.sequence) * self.seconds / 86400
 
     def dollars(self, tokens: float) -> float:
         return self.days(tokens) * 24 * self.layout.devices * self.device.hourly
@@ -156,10 +157,10 @@ def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: b
     tracker: is told its numbers (tracked.py).
     """
     sheet, device, tracker = sheet_of(sheet), device_of(device), checked(tracker)
-    layout.check(sheet, batch)
+    layout_of(layout).check(sheet, batch)
     micros, times = layout.micros(batch), stage_times(sheet, layout, device)
     message = message_seconds(sheet, layout, device)
-    seconds = (played if exact else estimated)(times, layout, batch, message)
+    seconds = (played if truth(exact, "exact") else estimated)(times, layout, batch, message)
     ranks = [rank_times(times, layout.pipe, rank) for rank in range(layout.pipe)]
     busiest = max(ranks, key=lambda one: one.total) * micros
     parts = dict.fromkeys(PARTS, 0.0) | dict(zip(PARTS, busiest.each(), strict=False))

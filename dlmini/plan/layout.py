@@ -123,3 +123,10 @@ class Layout:
         if fault := self.fault(sheet, whole(batch, "batch", 1, hint="sequences in a step")):
             raise ValueError(fault)
         return self
+
+
+def layout_of(layout) -> Layout:
+    """The layout itself, if it is one."""
+    if not isinstance(layout, Layout):
+        refuse(TypeError, "layout", layout, "a Layout(tensor, pipe, data, ...)")
+    return layout

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlmini.plan.layout import Layout
-from dlmini.plan.sheets import Sheet
+from dlmini.plan.layout import Layout, layout_of
+from dlmini.plan.sheets import Sheet, sheet_of
 
 OPTIMISER = 12  # bytes a parameter: Adam's momentum and variance, and the weight itself, in full precision
 
@@ -42,7 +42,9 @@ class Memory:
 
 def state(parameters: float, copies: int, zero: int, gradient: int = 2) -> Memory:
     """Weights, gradients and optimiser of so many parameters, shared out among data-parallel copies."""
-    held = [bytes_each / (copies if zero >= stage else 1) for stage, bytes_each in ((3, 2), (2, gradient), (1, 12))]
+    held = [
+        bytes_each / (copies if zero >= stage else 1) for stage, bytes_each in ((3, 2), (2, gradient), (1, OPTIMISER))
+    ]
     return Memory(*(parameters * bytes_each for bytes_each in held))
 
 
@@ -90,8 +92,10 @@ def rank_memory(sheet: Sheet, layout: Layout, batch: int, rank: int) -> Memory:
     return Memory(held.weights, held.gradients, held.optimiser, kept, working)
 
 
-def memory(sheet: Sheet, layout: Layout, batch: int) -> Memory:
+def memory(sheet, layout: Layout, batch: int) -> Memory:
     """Of the device that must hold the most: at an end of the pipeline, or beside its first; from there on ever fewer
     micro-batches are in flight."""
+    sheet = sheet_of(sheet)
+    layout_of(layout).check(sheet, batch)
     ranks = {0, min(1, layout.pipe - 1), layout.pipe - 1}
     return max((rank_memory(sheet, layout, batch, rank) for rank in ranks), key=lambda one: one.total)

@@ -20,7 +20,7 @@ from dlmini.parallel.timetable import FORWARD, Timetable
 from dlmini.plan.cost import ADAM, end_times, layer_times, most_parameters, shape
 from dlmini.plan.device import Device, device_of
 from dlmini.plan.folding import Folded, FoldedStage, foldable, folded_network, refuse_ties
-from dlmini.plan.layout import Layout
+from dlmini.plan.layout import Layout, layout_of
 from dlmini.plan.operations import layer_products
 from dlmini.plan.sharded import play_sharded
 from dlmini.plan.sheets import Sheet, sheet_of
@@ -188,7 +188,7 @@ def simulate(sheet, layout: Layout, device="a100-80gb", batch: int = 1, fold: bo
     with ZeRO 2 and 3, one of each tensor group. tracker: is told seconds, messages and bytes (tracked.py).
     """
     sheet, device, tracker, fold = sheet_of(sheet), device_of(device), checked(tracker), truth(fold, "fold")
-    layout.check(sheet, batch)
+    layout_of(layout).check(sheet, batch)
     beside = layout.zero >= 2 or (layout.overlap and layout.data > 1 and layout.pipe == 1)
     results = (play_sharded if beside else play_pipeline)(sheet, layout, device, batch, fold)
     tell(tracker, map(played_numbers, [results]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dlmini.checks import whole
+from dlmini.checks import refuse, whole
 from dlmini.plan.sheets import Sheet, sheet_of
 
 FIRST, BUCKET = 1 << 20, 25 << 20  # bytes
@@ -20,7 +20,11 @@ FIRST, BUCKET = 1 << 20, 25 << 20  # bytes
 
 def ddp_buckets(sizes: Iterable[int], each: int = 4, first: int = FIRST, bucket: int = BUCKET) -> list[int]:
     """Bytes of DDP's all-reduces, in the order of leaving. sizes: elements of parameters, in the order of the model."""
-    first, bucket = whole(first, "first", 1, hint="bytes"), whole(bucket, "bucket", 1, hint="bytes")
+    first, bucket, each = (
+        whole(n, name, 1, hint="bytes") for n, name in ((first, "first"), (bucket, "bucket"), (each, "each"))
+    )
+    if not isinstance(sizes, Iterable):
+        refuse(TypeError, "sizes", sizes, "a row of whole numbers: elements of each parameter")
     found, filled, limit = [], 0, first
     for size in reversed([whole(n, "a size", 0) for n in sizes]):
         filled += size * each

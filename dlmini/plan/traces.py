@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlmini import files
-from dlmini.checks import settle, shown, truth, whole, word
+from dlmini.checks import refuse, settle, shown, truth, whole, word
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.launch import launch
 from dlmini.plan.device import Device, device_of
@@ -95,10 +95,14 @@ class Trace:
     events: tuple[Work | Collective, ...]
 
     def __post_init__(self):
+        if not isinstance(self.events, list | tuple):
+            refuse(TypeError, "events", self.events, "a row of Work and Collective")
         settle(self, world=whole(self.world, "world", 1), events=tuple(self.events))
         for event in self.events:
             if isinstance(event, Collective):
                 event.check(self.world)
+            elif not isinstance(event, Work):
+                refuse(TypeError, "an event", event, "Work(...) or Collective(...)")
 
     @property
     def collectives(self) -> list[Collective]:

@@ -59,7 +59,7 @@ def owned(sheet: Sheet, ranks: int, bucket: int = BUCKET) -> list[list[tuple[int
 
 def zero2(sheet, ranks: int, bucket: int = BUCKET, flush: str = "allreduce", gradient: int = 2) -> list[Transfer]:
     """All collectives of one iteration, in their order. nbytes of each is the size of the vector it is about."""
-    sheet, ranks = sheet_of(sheet), whole(ranks, "ranks", 1)
+    sheet, ranks, gradient = sheet_of(sheet), whole(ranks, "ranks", 1), whole(gradient, "gradient", 1, hint="bytes")
     word(flush, "flush", FLUSHES)
     if flush == "allreduce":
         sent = [Transfer("gradients", "allreduce", ranks, ranks, gradient * n) for n in flush_sizes(sheet, bucket)]

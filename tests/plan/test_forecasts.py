@@ -8,7 +8,20 @@ from hypothesis import strategies as some
 
 from dlmini import Simulated, launch
 from dlmini.comm.ghost import Ghost
-from dlmini.plan import DEVICES, Layout, Rate, Sheet, flush_sizes, forecast, sheet_of, zero2
+from dlmini.plan import (
+    DEVICES,
+    Layout,
+    Rate,
+    Sheet,
+    Trace,
+    ddp_buckets,
+    flush_sizes,
+    forecast,
+    memory,
+    sheet_of,
+    simulate,
+    zero2,
+)
 from dlmini.plan.cost import estimated, message_seconds, played, stage_times
 from dlmini.plan.operations import Product
 from dlmini.plan.transfers import ROUNDS, Transfer, data_transfers
@@ -165,3 +178,25 @@ def test_days_and_dollars_follow_from_the_step():
     assert found.dollars(300e9) == pytest.approx(days * 24 * 1024 * 2.0)
     rule = 8 * 300e9 * 175e9 / (1024 * found.utilisation("full") * 312e12) / 86400  # 8 T P / (n X)
     assert days == pytest.approx(rule, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda: forecast("gpt2", 3), "layout is 3; it must be a Layout"),
+        (lambda: simulate("gpt2", "x"), "layout is 'x'; it must be a Layout"),
+        (lambda: memory("gpt2", None, 8), "layout is None; it must be a Layout"),
+        (lambda: memory("gpt2", Layout(data=3), 8), "it must be a multiple of data x micro = 3"),
+        (lambda: forecast("gpt2", Layout(), exact="no"), "exact is 'no'; it must be True or False"),
+        (lambda: forecast("gpt2", Layout()).days(-1), "tokens is -1"),
+        (lambda: forecast("gpt2", Layout()).utilisation("x"), "recompute is 'x'"),
+        (lambda: zero2("gpt2", 4, gradient="a"), "gradient is 'a'"),
+        (lambda: ddp_buckets(3), "sizes is 3; it must be a row of whole numbers"),
+        (lambda: ddp_buckets([5], each=0), "each is 0"),
+        (lambda: Trace(4, (3,)), "an event is 3; it must be Work"),
+        (lambda: Trace(4, None), "events is None; it must be a row of Work"),
+    ],
+)
+def test_what_does_not_belong_in_a_plan_is_refused_by_a_sentence(asked, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        asked()
