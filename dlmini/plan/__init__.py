@@ -2,7 +2,7 @@
 
 device.py, sheets.py, layout.py        what computes, what is learned, and who does what
 operations.py, transfers.py            what a layer computes; what a device sends
-memory.py, cost.py                     what a device must hold; what a step takes, and where its time goes
+memory.py, cost.py, exposed.py         what a device must hold; what a step takes, where its time goes; what is hidden
 search.py, report.py                   the fastest layouts that fit; tables and figures
 simulate.py, folding.py                a step played on every rank, or on those that stand for all like them
 sharded.py                             copies without a pipeline, ZeRO 0 to 3, layer by layer

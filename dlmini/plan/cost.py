@@ -13,6 +13,7 @@ from functools import lru_cache
 from dlmini.checks import real, truth, word
 from dlmini.parallel.timetable import price
 from dlmini.plan.device import Device, device_of
+from dlmini.plan.exposed import Work, exposed
 from dlmini.plan.layout import RECOMPUTE, Layout, layout_of
 from dlmini.plan.memory import Memory, memory
 from dlmini.plan.operations import (
@@ -169,7 +170,8 @@ def forecast(sheet, layout: Layout, device="a100-80gb", batch: int = 1, exact: b
     parts["idle"] -= parts["pipe"]
     parameters = most_parameters(sheet, layout)
     synced = data_transfers(layout, parameters, micros)
-    parts["data"] = exposed(synced, sheet, layout, device, times)
+    work = first_work(sheet, layout, device, times, parameters)
+    parts["data"] = exposed(synced, work, device, layout.zero, layout.overlap)
     held = parameters / (layout.data if layout.zero else 1)
     parts["optimiser"] = device.memory.seconds(ADAM * held)
     transfers = (*inner_transfers(sheet, layout, micros), *synced)
@@ -190,29 +192,12 @@ def most_parameters(sheet: Sheet, layout: Layout) -> int:
     return max(sheet.stage_parameters(*one) for one in ranks)
 
 
-def exposed(transfers: list[Transfer], sheet: Sheet, layout: Layout, device: Device, times) -> float:
-    """Of sums and gathers among copies, what nothing hides.
-
-    With overlap the way back hides sums of gradients: the last micro-batch's or, with ZeRO 2 and 3, each one's. ZeRO 3
-    gathers weights beside the way there, and again beside the way back, on the same links as its sums.
-    """
-    if not layout.overlap:
-        return sum(one.seconds(device) for one in transfers)
-    found, layers = 0.0, sum(layout.layers(sheet)[:: layout.pipe])
-    forward, backward = (sum(stage[way].total for stage in times[:: layout.pipe]) for way in (0, 1))
-    each = {one.what: one.seconds(device) / one.count for one in transfers}
-    often = {one.what: one.count for one in transfers}
-    if layout.zero == 3 and transfers:
-        there, back = each["weights"], each["weights"] + each["gradients"]
-        return often["gradients"] * (unhidden_by(forward, there, layers) + unhidden_by(backward, back, layers))
-    for what, seconds in each.items():
-        found += often[what] * (unhidden_by(backward, seconds, layers) if what == "gradients" else seconds)
-    return found
-
-
-def unhidden_by(work: float, seconds: float, layers: int) -> float:
-    """What is left of transfers beside work; but never less than one layer's: the last summed, the first gathered."""
-    return max(seconds - work, seconds / layers)
+def first_work(sheet: Sheet, layout: Layout, device: Device, times, parameters: int) -> Work:
+    """Of the first rank of a pipeline: the last to end its way back."""
+    each = tuple(one.total for one in layer_times(sheet, shape(layout), device))
+    total = tuple(sum(stage[way].total for stage in times[:: layout.pipe]) for way in (0, 1))
+    share = sheet.layer_share(layout.tensor) / parameters
+    return Work(sum(layout.layers(sheet)[:: layout.pipe]), each, total, share)
 
 
 def inner_transfers(sheet: Sheet, layout: Layout, micros: int) -> list[Transfer]:

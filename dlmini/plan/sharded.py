@@ -69,8 +69,8 @@ class Sharded:
             one.wait()
         self.comm.compute("optimiser", None, flops=self.job.optimiser)
         if self.job.layout.zero in (1, 2):
-            for part in self.parts:
-                self.copies.allgather(part, wait=False).wait()
+            whole = Ghost(sum(part.size for part in self.parts), "f2")
+            self.copies.allgather(whole, wait=False).wait()
         return self.comm.now()
 
     def way(self, back: int, order) -> None:

@@ -67,6 +67,16 @@ def test_sums_of_whole_gradients_are_hidden_as_their_forecast_says(zero, overlap
     assert played.seconds == pytest.approx(told.seconds, rel=0.03)
 
 
+@pytest.mark.parametrize("zero", [0, 1, 2, 3])
+@pytest.mark.parametrize(("model", "micro"), [("bloom-560m", 1), ("bloom-560m", 4), ("gpt2-xl", 2), ("bloom-7b1", 1)])
+def test_what_is_hidden_is_reckoned_as_it_is_played(model, micro, zero):
+    """64 copies far apart, two micro-batches: little work, much work; an embedding of half of all parameters."""
+    layout, device, batch = Layout(data=64, micro=micro, zero=zero), on_nodes(1), 128 * micro
+    told = forecast(model, layout, device, batch)
+    assert told.parts["data"] > 0.02 * told.seconds
+    assert simulate(model, layout, device, batch).seconds == pytest.approx(told.seconds, rel=0.02)
+
+
 def test_zero_3_with_a_pipeline_is_refused():
     with pytest.raises(ValueError, match="ZeRO 3 is played without a pipeline"):
         simulate(SMALL, Layout(pipe=2, data=2, zero=3), batch=4)
