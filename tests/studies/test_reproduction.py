@@ -7,9 +7,10 @@ from typer.testing import CliRunner
 
 from dlmini.cli import app
 from dlmini.configurations import Row as Configuration
+from dlmini.plan import flush_sizes, sheet_of
 from dlmini.studies.claims import CLAIMS
 from dlmini.studies.classroom.published import TABLE
-from dlmini.studies.reproduction import levels, report
+from dlmini.studies.reproduction import levels, report, simulator
 from dlmini.studies.reproduction.row import Row
 
 QUICK = ("S1", "S2")
@@ -57,3 +58,11 @@ def test_the_command_writes_a_page_and_refuses_what_it_does_not_know(tmp_path):
     again = CliRunner().invoke(app, ["reproduce", "--only", "S1", "--out", str(tmp_path / "page.md")])
     assert again.exit_code != 0
     assert CliRunner().invoke(app, ["reproduce", "--only", "S7"]).exit_code != 0
+
+
+def test_the_sizes_of_zero_2_come_out_of_the_command_that_their_row_names(tmp_path):
+    words = simulator.SENT.replace("FOLDER", str(tmp_path / "plan")).split()[1:]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    written = (tmp_path / "plan" / "plan.md").read_text(encoding="utf-8")
+    assert all(f"{2 * count / 1e6:.1f} MB" in written for count in flush_sizes(sheet_of(simulator.MODEL)))
