@@ -72,7 +72,8 @@ def heard(update: np.ndarray, seed: int) -> tuple[int, np.ndarray]:
 def mixing(size: int, t: int) -> np.ndarray:
     """The mixing matrix of round t for so many workers: nobody hears more than two others.
 
-    Rows and columns sum to one. After 2 ceil(log2 size) rounds what one worker said has reached everybody.
+    Rows and columns sum to one. After 2 ceil(log2 size) rounds what one worker said has reached everybody. The mean of
+    the matrices of these rounds has no negative eigenvalue: so it is if everybody keeps at least a half for oneself.
     """
     raise NotImplementedError("not done yet: mixing")
 

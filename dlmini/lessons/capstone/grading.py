@@ -8,7 +8,7 @@ from math import ceil, floor, log2
 import numpy as np
 
 from dlmini.grade.expect import named, short, whole
-from dlmini.grade.lesson import Call, Lesson, Wrong
+from dlmini.grade.lesson import Call, Calls, Lesson, Wrong
 from dlmini.leaderboard.plan import read_plan
 from dlmini.leaderboard.terms import Terms
 from dlmini.leaderboard.voices import Unfit
@@ -76,15 +76,18 @@ def each_budget(coin):
     for tight in ("seconds", "megabytes", "money", "steps"):
         yield lasting(coin, tight)
         yield lasting(coin, tight)
+    yield silent(coin)
+
+
+def silent(coin) -> Call:
+    while (found := asked(terms_of(coin), 0.01, 0.0, "a round without a message")) is None:
+        pass
+    return found
 
 
 def odd_rounds(coin):
     yield lasting(coin, "nothing", about="a round that takes longer than there is time")
-    terms = terms_of(coin)
-    yield asked(terms, 0.0, 0.0, "a round that costs nothing")
-    while (found := asked(terms, 0.01, 0.0, "a round without a message")) is None:
-        terms = terms_of(coin)
-    yield found
+    yield asked(terms_of(coin), 0.0, 0.0, "a round that costs nothing")
     yield from each_budget(coin)
 
 
@@ -133,6 +136,8 @@ def spoken(coin, size: int, tail: float = 3.0, about: str = "") -> Call:
 def usual_updates(coin):
     for size in (1000, 4097, 20_011):
         yield spoken(coin, size)
+    below = -np.abs(spoken(coin, 3000).args[0])
+    yield Call((below, int(coin.integers(2**31))), repeat=2, about="an update of negative numbers")
 
 
 def odd_updates(coin):
@@ -181,21 +186,52 @@ def any_update_can_be_said(case, found):
 
 
 def rounds_of(sizes):
+    """For each number of workers: 2 ceil(log2 size) rounds."""
+
     def cases(coin):
         for size in sizes:
-            for t in range(2 * max(1, ceil(log2(max(size, 2))))):
-                yield Call((size, t), about=f"{size} worker{'s' * (size > 1)}, round {t}")
+            rounds = 2 * max(1, ceil(log2(max(size, 2))))
+            yield Calls([(size, t) for t in range(rounds)], about=f"{size} worker{'s' * (size > 1)}")
 
     return cases
 
 
-def right_matrix(case, found) -> np.ndarray:
-    size, t = case.args
+def right_matrices(case, found) -> None:
+    matrices = [right_matrix(*args, value) for args, value in zip(case.args, found.values, strict=True)]
+    reaches_everybody(matrices)
+    pulls_together(matrices)
+
+
+def reaches_everybody(matrices: list[np.ndarray]) -> None:
+    """Everybody has heard of everybody after the last of these rounds."""
+    size, rounds = len(matrices[0]), len(matrices)
+    reached = np.eye(size, dtype=bool)
+    for K in matrices:
+        reached = (K > 0) @ reached
+    if not reached.all():
+        i, j = np.argwhere(~reached)[0]
+        raise Wrong(
+            f"mixing({size}, t): after {rounds} rounds worker {i} has heard nothing of what worker {j} said; partners "
+            "that change reach everybody."
+        )
+
+
+def pulls_together(matrices: list[np.ndarray]) -> None:
+    """Workers that mix updates are driven apart where the mean of the matrices has a negative eigenvalue: lesson 08."""
+    least, size = float(np.linalg.eigvals(np.mean(matrices, axis=0)).real.min()), len(matrices[0])
+    if least < -1e-6:
+        raise Wrong(
+            f"mixing({size}, t): the mean over {len(matrices)} rounds has the eigenvalue {least:.3g}, so updates drive "
+            "workers apart; keep at least a half for oneself."
+        )
+
+
+def right_matrix(size: int, t: int, value) -> np.ndarray:
     who = f"mixing({size}, {t})"
     try:
-        K = np.asarray(found.value, np.float64)
+        K = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise Wrong(f"{who}: found {short(found.value)}, expected a square of numbers.") from None
+        raise Wrong(f"{who}: found {short(value)}, expected a square of numbers.") from None
     if K.shape != (size, size):
         raise Wrong(f"{who}: the matrix has shape {K.shape}, expected {(size, size)}.")
     for axis, name in ((1, "row"), (0, "column")):
@@ -214,16 +250,16 @@ def right_matrix(case, found) -> np.ndarray:
     return K
 
 
-@lesson.test("mixing", points=1, cases=rounds_of((1, 2, 3, 4, 6, 8)))
+@lesson.test("mixing", points=1, cases=rounds_of((1, 2, 3, 4, 6, 8, 32)))
 def a_matrix_that_keeps_the_mean(case, found):
-    """Rows and columns sum to one, and nobody hears more than two others."""
-    right_matrix(case, found)
+    """Rows and columns sum to one, nobody hears more than two others, and news is soon everywhere."""
+    right_matrices(case, found)
 
 
 @lesson.test("mixing", points=1, cases=rounds_of((5, 7, 16, 31)), hidden=True)
 def a_matrix_for_any_number_of_workers(case, found):
     """The same for odd and large numbers of workers."""
-    right_matrix(case, found)
+    right_matrices(case, found)
 
 
 # ---- recipe: words that the judge can read ----

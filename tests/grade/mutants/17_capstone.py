@@ -7,6 +7,8 @@ ROUNDS, HEARD, MIXING, RECIPE = "rounds_within", "heard", "mixing", "recipe"
 BUDGETS = 'costs = ((seconds, terms["seconds"]), (sent, 1e6 * terms["megabytes"]), (price, terms["money"]))'
 LEAST = 'return min([terms["steps"], *(int(budget / cost) for cost, budget in costs if cost > 0)])'
 ADDED = "K[i, j % size] += 1 / 4"
+PARTNERS = "for j in (i, i, i + far, i - far):\n            " + ADDED
+THIRDS = "for j in (i, i + far, i - far):\n            K[i, j % size] += 1 / 3"
 COUNT = "count = min(update.size, 8 + update.size // 16)"
 
 MUTANTS = [
@@ -27,16 +29,31 @@ MUTANTS = [
     ),
     (ROUNDS, "rounded up", LEAST, LEAST.replace("int(budget / cost)", "int(budget / cost) + 1"), "one round more"),
     (ROUNDS, "at least one", LEAST, f"{LEAST} or 1"),
-    (ROUNDS, "divided by nothing", " if cost > 0", ""),
+    (ROUNDS, "divided by nothing", " if cost > 0", "", "ZeroDivisionError"),
     (HEARD, "the numbers without their size", "update[index].tobytes()", "np.sign(update[index]).tobytes()"),
     (HEARD, "the smallest", "-np.abs(update)", "np.abs(update)", "is off by"),
-    (HEARD, "the largest, not the largest magnitudes", "-np.abs(update)", "-update"),
+    (HEARD, "the largest, not the largest magnitudes", "-np.abs(update)", "-update", "is off by"),
     (HEARD, "twice as many", COUNT, "count = min(update.size, 8 + update.size // 8)", "a message has at most"),
     (HEARD, "eight too few for all", COUNT, "count = min(update.size, update.size // 16)"),
     (MIXING, "set, not added", ADDED, "K[i, j % size] = 1 / 4", "sums to"),
     (MIXING, "thirds of four", ADDED, "K[i, j % size] += 1 / 3", "sums to"),
-    (MIXING, "everybody", "(i, i, i + far, i - far)", "range(size)"),
-    (RECIPE, "no round at all", "max(1, rounds)", "rounds"),
-    (RECIPE, "all steps whatever the period", '"rounds": max(1, rounds)', '"rounds": terms["steps"]'),
+    (MIXING, "everybody", PARTNERS, "for j in range(size):\n            K[i, j] += 1 / size", "at most two are"),
+    (
+        MIXING,
+        "always the neighbours",
+        "far = 2 ** (t % max(1, (size - 1).bit_length()))",
+        "far = 1",
+        "has heard nothing",
+    ),
+    (MIXING, "a third for oneself", PARTNERS, THIRDS, "keep at least a half"),
+    (MIXING, "rows alone sum to one", "(i, i, i + far, i - far)", "(i, i, 0, 0)", "column"),
+    (RECIPE, "no round at all", "max(1, rounds)", "rounds", "rounds is 0"),
+    (
+        RECIPE,
+        "all steps whatever the period",
+        '"rounds": max(1, rounds)',
+        '"rounds": terms["steps"]',
+        "are allowed here",
+    ),
     (RECIPE, "a word nobody knows", '"sync": f"local:{period}"', '"sync": f"sometimes:{period}"'),
 ]
