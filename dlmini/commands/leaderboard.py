@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,8 +36,7 @@ def leaderboard(
     drawn = draw(secret_in(out, secret), worlds)
     if held.warning:
         say(f"[yellow]{held.warning}[/]")
-    results = race(entries, drawn, held, told=lambda name, trial: show(name, trial))
-    write_board(out, results)
+    results = race(entries, drawn, held, told=show, keep=partial(write_board, out))
     for place, result in enumerate(results, 1):
         remark = f"  ({plain(result.why)})" if result.why else ""
         say(f"{place:3}  {result.score:.2%}  {plain(result.entry.name)}{remark}")
@@ -46,23 +46,26 @@ def leaderboard(
 
 def handed_in(folder: Path) -> list:
     from dlmini.grade.submissions.collect import collect
-    from dlmini.leaderboard.race import Entry
+    from dlmini.leaderboard.race import REFERENCES, Entry
 
-    return [Entry(one.name, one.source, one.problem) for one in collect(folder, EXERCISE, PARTS)]
+    found = collect(folder, EXERCISE, PARTS)
+    names = [f"{one.name} (handed in)" if one.name in REFERENCES else one.name for one in found]
+    return [Entry(name, one.source, one.problem) for name, one in zip(names, found, strict=True)]
 
 
 def show(name: str, trial) -> None:
     used = trial.counted
     spent = f"{used.megabytes:7.2f} MB {used.seconds:6.2f} s"
-    say(f"  {plain(name):20.20}  {trial.world:8} {trial.accuracy:6.1%}  {spent}  {plain(trial.why)}")
+    say(f"  {plain(f'{name:20.20}')}  {trial.world:8} {trial.accuracy:6.1%}  {spent}  {plain(trial.why)}")
 
 
 def replayed(out: Path, name: str, held) -> None:
     """Judge an entry of a board again: every number must come out as before."""
     import json
 
+    from dlmini.grade.reading.names import slug
     from dlmini.grade.secret import read
-    from dlmini.leaderboard.page import slug
+    from dlmini.leaderboard.page import digest
     from dlmini.leaderboard.race import Entry, Result, one_trial
     from dlmini.leaderboard.worlds import draw
 
@@ -70,9 +73,11 @@ def replayed(out: Path, name: str, held) -> None:
     if not file.is_file():
         raise ValueError(f"{out} holds no entry {name!r}; its entries are in {out / 'entries'}")
     before = json.loads(file.read_text(encoding="utf-8"))
-    source = file.with_suffix(".py").read_text(encoding="utf-8")
-    drawn = draw(read(out / "secret.txt"), len(before["trials"]))
-    result = Result(Entry(name, source), tuple(one_trial(Entry(name, source), world, held) for world in drawn))
+    source = file.with_suffix(".py").read_bytes().decode() if before["text"] else None
+    if digest(source) != before["text"]:
+        raise ValueError(f"{file.with_suffix('.py')} is not the text that was judged; put that back, or race anew")
+    drawn, entry = draw(read(out / "secret.txt"), len(before["trials"])), Entry(name, source, before["problem"])
+    result = Result(entry, tuple(one_trial(entry, world, held) for world in drawn))
     again = json.loads(json.dumps([trial.as_dict() for trial in result.trials]))
     if again != before["trials"]:
         now = f"{name} came to {result.score!r} now, and to {before['score']!r} before"
@@ -82,4 +87,6 @@ def replayed(out: Path, name: str, held) -> None:
 
 def plain(text: str) -> str:
     """Without what a terminal would take for marks."""
-    return text.replace("[", r"\[")
+    from rich.markup import escape
+
+    return escape(text)

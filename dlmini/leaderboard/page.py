@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from hashlib import sha256
 from html import escape
 from io import StringIO
 from pathlib import Path
-from zlib import crc32
 
 from dlmini.files import write_text
+from dlmini.grade.reading.names import slug
 from dlmini.grade.reports.pages import page
 from dlmini.leaderboard.race import Result, front
 
@@ -24,20 +25,21 @@ def write_board(out: Path, results: list[Result]) -> None:
     for result in results:
         name = slug(result.entry.name)
         looks = [trial.as_dict() for trial in result.trials]
-        write_text(out / "entries" / f"{name}.json", json.dumps({"score": result.score, "trials": looks}, indent=1))
+        told = {
+            "score": result.score,
+            "problem": result.entry.problem,
+            "text": digest(result.entry.source),
+            "trials": looks,
+        }
+        write_text(out / "entries" / f"{name}.json", json.dumps(told, indent=1))
         write_text(out / "entries" / f"{name}.py", result.entry.source or "")
     write_text(out / "leaderboard.csv", table_of(results))
     write_text(out / "leaderboard.html", page_of(results))
 
 
-def slug(name: str) -> str:
-    """A file's name of a person's: letters, digits, hyphens; two people never share one."""
-    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in name)[:60]
-    return plain if plain == name else f"{plain}-{abs(hash_of(name)):08x}"
-
-
-def hash_of(name: str) -> int:
-    return crc32(name.encode("utf-8", "replace"))
+def digest(source: str | None) -> str:
+    """By which one knows an entry's text again; empty if there is none."""
+    return "" if source is None else sha256(source.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def table_of(results: list[Result]) -> str:

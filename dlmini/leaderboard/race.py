@@ -48,9 +48,13 @@ def references() -> list[Entry]:
 
 
 def race(
-    entries: Iterable[Entry], worlds: list[World], sandbox, told: Callable[[str, Trial], None] = lambda *_: None
+    entries: Iterable[Entry],
+    worlds: list[World],
+    sandbox,
+    told: Callable[[str, Trial], None] = lambda *_: None,
+    keep: Callable[[list[Result]], None] = lambda _: None,
 ) -> list[Result]:
-    """Every entry in every world, the best first; equal ones by name."""
+    """Every entry in every world, the best first; equal ones by name. keep: is given those so far after each entry."""
     found = []
     for entry in entries:
         trials = []
@@ -58,7 +62,9 @@ def race(
             trials.append(one_trial(entry, world, sandbox))
             told(entry.name, trials[-1])
         found.append(Result(entry, tuple(trials)))
-    return sorted(found, key=lambda result: (-result.score, result.entry.name))
+        found.sort(key=lambda result: (-result.score, result.entry.name))
+        keep(found)
+    return found
 
 
 def one_trial(entry: Entry, world: World, sandbox) -> Trial:
