@@ -6,7 +6,9 @@ import math
 from dataclasses import asdict, dataclass, field, replace
 
 from dlmini.comm.errors import CommError
-from dlmini.events import Fault, Round, Served
+from dlmini.events import Fault
+from dlmini.grade.reading.names import printable
+from dlmini.leaderboard.books import Books
 from dlmini.leaderboard.own_pieces import SAY
 from dlmini.leaderboard.plan import encoding_seconds, read_plan
 from dlmini.leaderboard.voices import Near, Remote, Unfit
@@ -16,6 +18,7 @@ from dlmini.run import train
 from dlmini.sim.simulated import Simulated
 
 FIRST = 0.1  # accuracy of somebody who has learned nothing: one of ten classes
+LONGEST_WHY = 400  # characters
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Spoken:
 
     inner: Simulated
     voices: object
+    books: Books = field(default_factory=Books)
     virtual = True
 
     @property
@@ -67,7 +71,9 @@ class Spoken:
         return self.inner.size
 
     def run(self, program, args=(), listen=None, control=None, may_die=(), may_return=()):
-        return self.inner.run(self._given_voice(program), args, listen, control, may_die, may_return)
+        going = self.inner.open(self._given_voice(program), args, listen, control, may_die, may_return)
+        self.books.open(going.engine.ranks)
+        return going.run()
 
     def after(self, seconds: float) -> Spoken:
         return replace(self, inner=self.inner.after(seconds))
@@ -104,16 +110,16 @@ def tried(voices, world: World) -> Trial:
         if recipe.topology.servers > MOST_SERVERS:
             asked = f"recipe asks for {recipe.topology.servers} servers"
             raise Unfit(f"{asked}; there are {MOST_SERVERS} machines for them")
-        return run(voices, wanted, recipe, world, replace(start, legend=legend(recipe)))
+        return run(voices, recipe, world, replace(start, legend=legend(recipe)))
     except Unfit as error:
-        return replace(start, why=str(error))
+        return replace(start, why=sentence(str(error)))
     finally:
         voices.close()
 
 
-def run(voices, wanted: dict, recipe, world: World, start: Trial) -> Trial:
+def run(voices, recipe, world: World, start: Trial) -> Trial:
     size = world.terms.workers + recipe.topology.servers
-    cost = {"encode": encoding_seconds(wanted, world.terms.numbers)}
+    cost = {"encode": encoding_seconds(recipe, world.terms.numbers)}
     place = Spoken(Simulated(size, replace(world.on, seconds=cost), seed=world.seed), voices)
     try:
         going = train(world.task, recipe, place)
@@ -123,7 +129,7 @@ def run(voices, wanted: dict, recipe, world: World, start: Trial) -> Trial:
         why = faults(going.result())
     except (Unfit, CommError, FloatingPointError, ValueError) as error:
         why = f"it ended early: {next(iter(str(cause(error)).splitlines()), type(error).__name__)}"
-    return replace(start, looks=looks(going, size, world.terms), why=why)
+    return replace(start, looks=looks(going, place.books, size, world.terms), why=sentence(why))
 
 
 def cause(error: BaseException) -> BaseException:
@@ -134,22 +140,21 @@ def cause(error: BaseException) -> BaseException:
     return found or error
 
 
+def sentence(text: str) -> str:
+    """What may be shown of what an entry has a part in: short, and nothing that moves a terminal's cursor."""
+    return printable(text)[:LONGEST_WHY]
+
+
 def faults(outcome: Outcome) -> str:
     """Who died on the way, and was done without."""
     said = [event.text for event in outcome.events if isinstance(event, Fault)]
     return said[0].splitlines()[0] if said else ""
 
 
-def looks(going, machines: int, terms) -> tuple[Look, ...]:
+def looks(going, books: Books, machines: int, terms) -> tuple[Look, ...]:
     """Every look at the test set with what had been used by then; a budget that is used up stays so."""
-    told = [event for event in going.events if isinstance(event, Round | Served)]
-    found, open_ = [], True
-    for seen in going.looks.measured:
-        sent: dict[int, int] = {}
-        for event in told:
-            if event.at <= seen.at:
-                sent[event.rank] = max(sent.get(event.rank, 0), event.sent)
-        nbytes = sum(sent.values())
+    found, open_, measured = [], True, going.looks.measured
+    for seen, nbytes in zip(measured, books.sent_by([one.at for one in measured]), strict=True):
         open_ = open_ and terms.affords(machines, seen.at, nbytes) and math.isfinite(seen.accuracy)
         money = terms.price(machines, seen.at, nbytes)
         found.append(Look(seen.at, nbytes / 1e6, money, seen.accuracy, open_))

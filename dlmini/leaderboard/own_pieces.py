@@ -22,6 +22,7 @@ LONGEST = 4  # bytes per number beyond which a message of one's own is refused: 
 class OwnWords(Compressor):
     """Whatever `say` makes of an update, and `hear` of that. What it leaves unsaid is remembered for the next time."""
 
+    word: ClassVar[str] = "own"
     wants_feedback: ClassVar[bool] = True
 
     def encode(self, update, coin=None):

@@ -13,7 +13,8 @@ from dlmini.topology import Gossip
 from dlmini.topology.own import Own
 
 WORDS = ("sync", "topology", "compress", "optimizer", "outer", "rounds", "feedback")
-LOOKS = 16  # at the test set, in a run
+LOOKS = 16  # at the test set, in a run, or a few more
+LONGEST = 200  # characters of a word and what follows it
 
 
 def read_plan(found, terms: Terms, seed: int, voices, nobody: int) -> Recipe:
@@ -48,6 +49,8 @@ def text(found: dict, name: str, otherwise: str) -> str:
     value = found.get(name, otherwise)
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r:.80}; it is a word, such as {otherwise!r}")
+    if len(value) > LONGEST:
+        raise ValueError(f"{name} has {len(value)} characters; a word has at most {LONGEST}")
     return value
 
 
@@ -61,7 +64,16 @@ def bounded(recipe: Recipe, terms: Terms) -> Recipe:
     return replace(recipe, evaluate_every=max(1, recipe.rounds // LOOKS))
 
 
-def encoding_seconds(found: dict, numbers: int) -> float:
-    """What it takes to encode an update, by the table."""
-    word = str(found.get("compress", "none")).partition(":")[0].replace("-", "_")
-    return ENCODING.get(word, OTHERS) * numbers / 1e9
+def encoding_seconds(recipe: Recipe, numbers: int) -> float:
+    """What it takes whenever somebody encodes, by the table: the price of the dearest compressor that is named."""
+    topology = recipe.topology
+    named = (recipe.compression, getattr(topology, "back", None), getattr(topology, "compressor", None))
+    prices = [nanoseconds(one) for one in named if one is not None]
+    unnamed = OTHERS if topology.owns_codec and getattr(topology, "compressor", None) is None else 0.0
+    return max(unnamed, *prices) * numbers / 1e9
+
+
+def nanoseconds(compressor) -> float:
+    """Per number: a compressor's own, and those of the one inside it."""
+    inner = getattr(compressor, "inner", None)
+    return ENCODING.get(compressor.word, OTHERS) + (nanoseconds(inner) if inner is not None else 0.0)

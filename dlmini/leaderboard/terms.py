@@ -40,7 +40,8 @@ class Terms:
     seconds, megabytes, money            the budget: what comes after any of them is used up does not count
     machine_hour, gigabyte               what a machine costs by the hour, and the wire by what it carries
     failures        whether machines may slow down or die
-    encoding        nanoseconds per number that saying and hearing it take, by the word of the compressor
+    encoding        nanoseconds per number that saying and hearing it take, by the word of the compressor; one inside
+                    another is added, and where a recipe names several, the dearest counts whenever one of them is used
     """
 
     workers: int

@@ -134,7 +134,7 @@ class Shard:
             return
         seen = self.seen[worker]
         coin = np.random.default_rng([self.recipe.seed, comm.rank, int(self.gate.clocks[worker]), BACK, worker])
-        packet = self.back.encode(self.w - seen, coin)
+        packet = comm.compute("encode", self.back.encode, self.w - seen, coin)
         packet.add_to(seen)
         comm.send(worker, packet, FETCH)
 

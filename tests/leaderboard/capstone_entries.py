@@ -38,6 +38,11 @@ WRONG = {
     "longer than the update": ("return index.tobytes() +", "return bytes(5 * update.size) +", "more than the numbers"),
     "sums to two": ("+= 1 / 4", "+= 1 / 2", "sums to 2"),
     "no square": ("return K", "return 'K'", "square of numbers"),
+    "brackets without end": (
+        '"compress": "own"',
+        '"compress": "deflate:" + "deflate(" * 9000 + "int8" + ")" * 9000',
+        "at most 200",
+    ),
 }
 
 # Each of these would help if it worked: the library's data, other ranks' memory, another run's, free bytes.

@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 from capstone_entries import CHEATS, DEAF, HONEST, LIAR, SILENT, WRONG, changed
 
+from dlmini.command_words import read_topology
 from dlmini.grade.sandbox.levels import choose
 from dlmini.leaderboard import voices
+from dlmini.leaderboard.books import Books
 from dlmini.leaderboard.judge import Look, Trial, judge, rehearse
+from dlmini.leaderboard.plan import encoding_seconds, read_plan
 from dlmini.leaderboard.race import Entry, front, one_trial, race, references
 from dlmini.leaderboard.worlds import draw
+from dlmini.loop import program
+from dlmini.recipe import Recipe
+from dlmini.sim import Simulated
+from dlmini.sync import LocalSGD
 
 WORLDS = draw(bytes(range(32)), 4, steps=8)
 
@@ -87,6 +94,62 @@ def test_state_does_not_survive_a_world():
     )
     for world in (WORLDS[0], WORLDS[0]):
         assert judge(counting, "entry.py", world, choose("auto")).why == ""
+
+
+STAR = 'def recipe(terms):\n    return {"sync": "local:8", "topology": "star", "rounds": 1}\n'
+
+
+def test_a_look_is_charged_with_what_others_have_sent_in_the_middle_of_a_round():
+    """Worker 0 of a star looks when it has heard all; nobody else has ended the round, and all have sent theirs."""
+    terms = WORLDS[0].terms
+    (look,) = rehearse(near(STAR), WORLDS[0]).looks
+    assert 1e6 * look.megabytes >= 2 * (terms.workers - 1) * 4 * terms.numbers
+
+
+@pytest.mark.parametrize("topology", ["allreduce", "gossip", "star", "server", "choco:topk(0.1)", "async_gossip"])
+def test_at_the_end_of_a_run_the_books_hold_what_ranks_have_booked(topology):
+    inner, books = Simulated(5, WORLDS[0].on, seed=1), Books()
+    recipe = Recipe(LocalSGD(2), read_topology(topology), rounds=3)
+    going = inner.open(program, (WORLDS[0].task, recipe))
+    books.open(going.engine.ranks)
+    found = going.run()
+    assert books.sent_by([found.seconds, -1.0]) == [found.books.total().nbytes, 0]
+    assert found.books == inner.run(program, (WORLDS[0].task, recipe)).books
+
+
+PRICES = {  # what a recipe names -> nanoseconds per number whenever somebody encodes
+    ("none", "allreduce"): 0,
+    ("topk:0.1", "gossip"): 2.5,
+    ("deflate:int8", "allreduce"): 61,
+    ("per_layer:deflate(int8)", "allreduce"): 71,
+    ("one-bit", "star:back=deflate(int8)"): 61,
+    ("int8", "server:back=topk(0.1)"): 2.5,
+    ("none", "choco:deflate(topk(0.1))"): 62.5,
+    ("none", "low_rank:2"): 10,
+    ("own", "own"): 10,
+}
+
+
+@pytest.mark.parametrize("words", PRICES)
+def test_every_compressor_that_is_named_is_paid_for(words):
+    brief, topology = words
+    recipe = read_plan({"compress": brief, "topology": topology}, WORLDS[0].terms, 0, None, 0)
+    assert encoding_seconds(recipe, 10**9) == PRICES[words]
+
+
+def test_a_server_that_answers_briefly_takes_time_for_it():
+    words = 'def recipe(terms):\n    return {"sync": "local:8", "topology": "server:back=%s", "rounds": 1}\n'
+    world = replace(WORLDS[0], on=replace(WORLDS[0].on, jitter=0))
+    (brief,), (costly,) = (rehearse(near(words % back), world).looks for back in ("int8", "deflate(int8)"))
+    assert costly.seconds - brief.seconds > 60e-9 * world.terms.numbers
+
+
+def test_what_an_entry_says_of_itself_cannot_move_a_terminal():
+    raising = changed(("half, vector =", "raise ValueError('\\x1b[2J\\n' + 9999 * 'x')\n    half, vector ="))
+    why = judge(raising, "entry.py", WORLDS[0], choose("auto")).why
+    assert "ValueError" in why
+    assert why.isprintable()
+    assert len(why) <= 400
 
 
 def test_what_comes_after_the_budget_does_not_count():
