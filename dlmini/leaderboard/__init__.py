@@ -8,4 +8,5 @@ An *entry* is one file of plain functions:
     mixing(size, t)       the matrix of round t                                 (topology: "own")
 A *world* is a network nobody has seen, a task, machines that may fail, and a budget of bytes, seconds and money.
 The judge owns weights, data, messages and the clock; an entry's functions answer from sandboxes, one for each rank.
+`say` and `hear` see the numbers of an update in an order that is drawn with the world.
 """

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+
+import numpy as np
 
 from dlmini.comm.errors import CommError
 from dlmini.events import Fault
 from dlmini.grade.reading.names import printable
 from dlmini.leaderboard.books import Books
-from dlmini.leaderboard.own_pieces import SAY
+from dlmini.leaderboard.own_pieces import SAY, Voice
 from dlmini.leaderboard.plan import encoding_seconds, read_plan
 from dlmini.leaderboard.voices import Near, Remote, Unfit
 from dlmini.leaderboard.worlds import World
@@ -63,6 +66,7 @@ class Spoken:
 
     inner: Simulated
     voices: object
+    order: np.ndarray  # in which an entry is shown the numbers of an update
     books: Books = field(default_factory=Books)
     virtual = True
 
@@ -80,7 +84,7 @@ class Spoken:
 
     def _given_voice(self, program):
         def main(comm, *args):
-            SAY.set(lambda name, *given: self.voices.call(comm.rank, name, *given))
+            SAY.set(Voice(partial(self.voices.call, comm.rank), self.order))
             return program(comm, *args)
 
         return main
@@ -120,7 +124,7 @@ def tried(voices, world: World) -> Trial:
 def run(voices, recipe, world: World, start: Trial) -> Trial:
     size = world.terms.workers + recipe.topology.servers
     cost = {"encode": encoding_seconds(recipe, world.terms.numbers)}
-    place = Spoken(Simulated(size, replace(world.on, seconds=cost), seed=world.seed), voices)
+    place = Spoken(Simulated(size, replace(world.on, seconds=cost), seed=world.seed), voices, world.order)
     try:
         going = train(world.task, recipe, place)
     except (ValueError, TypeError) as error:

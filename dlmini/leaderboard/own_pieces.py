@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,19 @@ from dlmini.compression.compressor import Compressor, check_update
 from dlmini.compression.packets import Packet
 from dlmini.leaderboard.voices import Unfit
 
-SAY = ContextVar("SAY")  # of the rank that is computing: calls (function, *args) of the entry
+SAY: ContextVar[Voice] = ContextVar("SAY")  # of the rank that is computing
 LONGEST = 4  # bytes per number beyond which a message of one's own is refused: the vector itself is no longer
+
+
+class Voice(NamedTuple):
+    """call: (function, *args) of the entry; order: in which it is shown the numbers of an update.
+
+    The order is drawn with the world and the same for all its ranks and rounds. Were it that of the network, `hear`
+    could move every weight to where it was in a network trained beforehand, so far that first weights do not matter.
+    """
+
+    call: Callable
+    order: np.ndarray
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +39,8 @@ class OwnWords(Compressor):
 
     def encode(self, update, coin=None):
         check_update(update)
-        message = SAY.get()("say", update.copy(), int(coin.integers(2**31)))
+        voice = SAY.get()
+        message = voice.call("say", update[voice.order], int(coin.integers(2**31)))
         return Said(update.size, as_bytes(message, update.size))
 
     def __repr__(self):
@@ -51,8 +64,9 @@ class Said(Packet):
 
     def add_to(self, out, weight: float = 1.0) -> None:
         self.check_out(out)
-        found = SAY.get()("hear", self.message, self.size)
-        out += np.float32(weight) * as_vector(found, self.size)
+        voice = SAY.get()
+        found = as_vector(voice.call("hear", self.message, self.size), self.size)
+        out[voice.order] += np.float32(weight) * found
 
     def part(self, lo: int, hi: int) -> Said:
         if (lo, hi) != (0, self.size):

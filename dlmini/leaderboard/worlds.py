@@ -1,7 +1,8 @@
 """Worlds drawn from a secret: nobody who writes an entry has seen their networks, their data or their failures.
 
 Everything follows from (secret, number), so a world can be drawn again. Labels are renamed and images turned, widths
-and first weights are drawn: what an entry may have learned beforehand is of no use to it.
+and first weights are drawn, and so is the order in which an entry is shown the numbers of an update: what it may have
+learned beforehand is of no use to it.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ TRAIN, TEST, BATCH, STEPS, FLOPS = 6000, 1500, 20, 160, 11.4e9
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """kind: what sort of network; seed: of first weights, data and ties; on: its machines."""
+    """kind: what sort of network; seed: of first weights, data and ties; on: its machines.
+
+    order: in which an entry is shown the numbers of an update; nobody can tell which weight a number belongs to.
+    """
 
     kind: str
     seed: int
     terms: Terms
     task: Classify
     on: Cluster
+    order: np.ndarray
 
 
 def draw(secret: bytes, count: int = len(KINDS), steps: int = STEPS) -> list[World]:
@@ -71,7 +76,7 @@ def world(kind: str, coin: np.random.Generator, steps: int = STEPS) -> World:
     money = terms.price(workers, seconds, 1e6 * megabytes) * float(coin.uniform(0.85, 1.1))
     wire = Medium(link) if shared else Switch(link)
     on = replace(machines(kind, wire, coin, workers, seconds), flops=FLOPS)
-    return World(kind, seed, replace(terms, money=money), task, on)
+    return World(kind, seed, replace(terms, money=money), task, on, coin.permutation(task.size))
 
 
 def network(coin) -> Model:

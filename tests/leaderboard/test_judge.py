@@ -97,6 +97,10 @@ def test_state_does_not_survive_a_world():
 
 
 STAR = 'def recipe(terms):\n    return {"sync": "local:8", "topology": "star", "rounds": 1}\n'
+WHOLE = changed(
+    ("return index.tobytes() + update[index].tobytes()", "return update.tobytes()"),
+    ("half, vector = len(message) // 2, np.zeros(size, np.float32)", "return np.frombuffer(message, np.float32)"),
+)
 
 
 def test_a_look_is_charged_with_what_others_have_sent_in_the_middle_of_a_round():
@@ -115,6 +119,22 @@ def test_at_the_end_of_a_run_the_books_hold_what_ranks_have_booked(topology):
     found = going.run()
     assert books.sent_by([found.seconds, -1.0]) == [found.books.total().nbytes, 0]
     assert found.books == inner.run(program, (WORLDS[0].task, recipe)).books
+
+
+def test_an_entry_cannot_tell_which_weight_a_number_belongs_to():
+    """What it says and hears is in an order of the world's own; who says everything loses nothing by that."""
+    world, seen = WORLDS[0], []
+    entry = near(WHOLE)
+    entry.say = lambda update, seed: seen.append(update) or update.tobytes()
+    found = rehearse(entry, world)
+    plainly = rehearse(near(changed(('"compress": "own"', '"compress": "none"'))), world)
+    assert [look.accuracy for look in found.looks] == [look.accuracy for look in plainly.looks]
+    unmoved = rehearse(entry, replace(world, order=np.arange(world.task.size)))
+    first, plain = seen[0], seen[len(seen) // 2]
+    assert len(unmoved.looks) == len(found.looks)
+    np.testing.assert_array_equal(first, plain[world.order])
+    assert (np.sort(world.order) == np.arange(world.task.size)).all()
+    assert (world.order != np.arange(world.task.size)).mean() > 0.9
 
 
 PRICES = {  # what a recipe names -> nanoseconds per number whenever somebody encodes
