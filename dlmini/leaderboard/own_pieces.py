@@ -70,7 +70,7 @@ class Said(Packet):
 
     def part(self, lo: int, hi: int) -> Said:
         if (lo, hi) != (0, self.size):
-            raise Unfit("a message of your own cannot be cut into shards; use one server: server:1")
+            raise Unfit("a message of your own cannot be cut into parts; use server:1, or allreduce without back")
         return self
 
 
@@ -88,7 +88,8 @@ def as_bytes(message, size: int) -> bytes:
 def as_vector(found, size: int) -> np.ndarray:
     if not isinstance(found, np.ndarray) or found.shape != (size,) or found.dtype.kind not in "fiu":
         raise Unfit(f"hear returned {kind(found)}; it returns a vector of {size} numbers")
-    vector = found.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        vector = found.astype(np.float32)
     if not np.isfinite(vector).all():
         raise Unfit("hear returned numbers that are not finite")
     return vector
