@@ -8,9 +8,10 @@ Ctrl-C or otherwise, ends all processes; what was yielded before is his.
 from __future__ import annotations
 
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 
@@ -22,8 +23,10 @@ def worked_off(
     left, crew = deque(enumerate(jobs)), {}
     try:
         for _ in range(min(hands, len(jobs))):
-            hand = Hand(do, common)
-            crew[hand.pipe] = hand
+            with ctrl_c_later():
+                hand = Hand(do)
+                crew[hand.pipe] = hand
+            hand.pipe.send(common)  # may be large, and wait until the process reads: Ctrl-C ends both
             hand.take(left)
         while busy := [pipe for pipe, hand in crew.items() if hand.number is not None]:
             for pipe in wait(busy):
@@ -39,13 +42,34 @@ def worked_off(
             hand.end()
 
 
+@contextmanager
+def ctrl_c_later():
+    """Ctrl-C takes effect at the end of the block: a process that is born half would print what it misses.
+
+    One that is born in the block never hears of Ctrl-C at all, also while it still imports.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    heard = []  # a signal may reach another thread, which does not block it
+    usual = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
 class Hand:
     """One process, and the number of the job that it is at."""
 
-    def __init__(self, do: Callable, common):
+    def __init__(self, do: Callable):
         spawn = get_context("spawn")
         self.pipe, theirs = spawn.Pipe()
-        self.number, self.process = None, spawn.Process(target=serve, args=(theirs, do, common), daemon=True)
+        self.number, self.process = None, spawn.Process(target=serve, args=(theirs, do), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -75,10 +99,11 @@ class Hand:
         self.pipe.close()
 
 
-def serve(pipe, do: Callable, common) -> None:
+def serve(pipe, do: Callable) -> None:
     """A process's life: one job after the other, until its parent is gone. Ctrl-C is the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
+        common = pipe.recv()
         while True:
             job = pipe.recv()
             try:

@@ -134,7 +134,8 @@ def report(outcome, board: Board, out) -> None:
         say(text)
     if outcome.stopped:
         say(f"Ended: {escape(outcome.stopped)}")
-    say(f"[bold]{outcome.accuracy:.1%}[/bold] after {time_told(outcome.seconds, board)} · {sent_told(outcome, board)}")
+    right = "nothing was tried on the test set yet" if isnan(outcome.accuracy) else f"{outcome.accuracy:.1%}"
+    say(f"[bold]{right}[/bold] after {time_told(outcome.seconds, board)} · {sent_told(outcome, board)}")
     if out:
         write_results(out, outcome.save, "events and summary")
 

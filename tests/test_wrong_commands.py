@@ -15,7 +15,7 @@ import pytest
 from dlmini import cli, files
 from dlmini.commands.progress import Progressing, clock
 from dlmini.configurations import Point, Row
-from dlmini.crew import worked_off
+from dlmini.crew import ctrl_c_later, worked_off
 from dlmini.terminal import write_results
 
 PYTHON = re.compile(
@@ -248,6 +248,22 @@ def test_who_leaves_jobs_ends_their_processes_and_has_what_was_done():
     assert len(left) == 2
     jobs.close()
     assert not any(process.is_alive() for process in left)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no masks of signals")
+def test_ctrl_c_while_a_process_is_born_waits_until_it_is():
+    reached = []
+
+    def interrupted():
+        with ctrl_c_later():
+            signal.raise_signal(signal.SIGINT)
+            reached.append("the end")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def raises(common, job, tell):
