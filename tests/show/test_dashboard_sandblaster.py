@@ -6,7 +6,7 @@ pytest.importorskip("anywidget")
 
 from test_dashboard import Picture, press
 
-from dlmini import SGD, Classify, Sandblaster, load, mlp
+from dlmini import SGD, Classify, Sandblaster, lenet, load
 from dlmini.events import Portion
 from dlmini.show import dashboard
 
@@ -27,9 +27,9 @@ def shown(task):
 
 
 def long_task():
-    """One that is far from its minimum for hundreds of iterations."""
+    """One that is far from its minimum for hundreds of iterations, each of which takes a person's moment."""
     sets = load("mnist")
-    return Classify(mlp((16,)), sets[0].subset(range(600)), sets[1].subset(range(100)), batch=75)
+    return Classify(lenet(), sets[0].subset(range(1600)), sets[1].subset(range(100)), batch=200)
 
 
 def going(board, picture):
