@@ -14,7 +14,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
-    """In the long form a hang is found later: a property may be tried for half an hour."""
+    """Files with long tests come first: of two processes that share the files neither has a long one left at the end.
+
+    In the long form a hang is found later: a property may be tried for half an hour.
+    """
+    long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "notebooks", "browser")))}
+    items.sort(key=lambda item: item.path not in long)
     for item in items if LONG else ():
         item.get_closest_marker("timeout") or item.add_marker(pytest.mark.timeout(1800))
 

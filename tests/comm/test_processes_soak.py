@@ -104,6 +104,8 @@ def one_run(rng) -> tuple[str, float]:
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_faults_of_every_kind_leave_nothing_behind_and_in_the_long_form_are_reported_within_a_second():
     before, rng = semaphores(), np.random.default_rng(int(os.environ.get("DLMINI_SEED", "0")))
+    me = psutil.Process()
+    others = set(me.children(recursive=True))  # of whoever was tested here before
     for size in (2, 3, 4):
         Processes(size).run(lambda comm: comm.barrier())
     end, seen, slowest = time.monotonic() + SECONDS, {}, 0.0
@@ -116,8 +118,8 @@ def test_faults_of_every_kind_leave_nothing_behind_and_in_the_long_form_are_repo
         pool.end()
     processes._idle.clear()
     assert not LONG or slowest < 1.0 + 0.3  # of which a hang is given 0.3 s; only a quiet machine can promise that
-    me = psutil.Process()
-    assert me.children(recursive=True) == me.children()  # the fork server and the tracker; workers are the server's
+    mine = set(me.children(recursive=True)) - others
+    assert mine <= set(me.children())  # the fork server and the tracker; workers are the server's
     assert not [path for path in shared.leftovers() if f"-{os.getpid()}-" in path.name]
     assert semaphores() == before
     print(f"{sum(seen.values())} runs: {seen}; slowest report after {slowest:.2f} s")

@@ -71,7 +71,7 @@ def test_the_drop_downs_say_what_is_trained(shown):
 
 @pytest.mark.parametrize("on", ["simulated", "processes"])
 def test_pause_step_resume_and_stop(shown, on):
-    board, picture = shown(ENDLESS, on=on)
+    board, picture = shown(ENDLESS, of=long_task(), on=on)
     going(board, picture)
     press(board.panel.pause)
     control = board.source.control
@@ -104,7 +104,7 @@ def test_a_killed_replica_is_named_and_the_others_go_on_until_a_shard_is_killed(
 
 
 def test_a_killed_coordinator_ends_the_run_with_its_sentence(shown):
-    board, picture = shown(ENDLESS)
+    board, picture = shown(ENDLESS, of=long_task())
     going(board, picture)
     board.panel.rank.value = 5
     press(board.panel.kill)
