@@ -42,19 +42,20 @@ class Crowd:
         heapq.heapify(heap)
         draws = iter(())
         while it.done + len(it.failed) < self.units:
-            at, host = heapq.heappop(heap)
+            at, host = heap[0]
             luck = next(draws, None)
             if luck is None:
                 draws = iter(self.coin.random(10_000).tolist())
                 luck = next(draws)
-            heapq.heappush(heap, (self.turn(at, host, luck), host))
+            heapq.heapreplace(heap, (self.turn(at, host, luck), host))
             if tell and self.events % 4096 < 3:
                 tell(self.events)
         self.apply(Tick(it.now + self.terms.delay))
 
     def turn(self, at: float, host: int, luck: float) -> float:
         """A host asks, works and reports; returns when it asks again."""
-        send = next((order for order in self.apply(Ask(at, host)) if isinstance(order, Send)), None)
+        orders = self.apply(Ask(at, host))
+        send = next((order for order in orders if isinstance(order, Send)), None) if orders else None
         if send is None:
             return at + HOUR
         if luck < VANISH:
@@ -79,6 +80,8 @@ class Crowd:
         it = self.dispatcher
         orders = it.apply(event)
         self.events += 1
+        if not orders:
+            return orders
         self.longest_watch = max(self.longest_watch, len(it.deadlines))
         self.most_under_way = max(self.most_under_way, it.counts["sent"])
         for order in orders:

@@ -66,7 +66,8 @@ class Dispatcher:
 
     def apply(self, event) -> list:
         """What is to be done now. Deadlines that have passed come first."""
-        self.now = max(self.now, event.at)  # a clock that was set back does not give time back
+        if event.at > self.now:  # a clock that was set back does not give time back
+            self.now = event.at
         orders = []
         while self.deadlines and self.deadlines[0][0] <= self.now:
             _, unit, copy = heapq.heappop(self.deadlines)
@@ -91,8 +92,11 @@ class Dispatcher:
 
     def ask(self, event: Ask, orders: list) -> None:
         """Send the first copy that this host may have, if it may have one."""
-        host, day = self.hosts.get(event.host), int(self.now // DAY)
-        if host is None or not host.may_take(day, self.at_once):
+        host = self.hosts.get(event.host)
+        if host is None or not (self.queues[""] or self.queues.get(host.kind)):
+            return
+        day = int(self.now // DAY)
+        if not host.may_take(day, self.at_once):
             return
         found = self.find(event.host, host)
         if found is None:
@@ -155,19 +159,25 @@ class Dispatcher:
 
     def change(self, unit: Unit, event, orders: list) -> None:
         """Let a unit live on by one event; see to the queue; forget it when nobody is at it any more."""
-        before = self.kind(unit)
         after, news = transition(unit, event)
         self.put(unit, after)
-        waiting = [k for k in unit.having(UNSENT) if after.copies[k].state == UNSENT]
-        for k in unit.having(UNSENT):
-            if k not in waiting or self.kind(after) != before:
-                self.queues[before].pop((unit.number, k))
-        if self.kind(after) != before:
-            self.enqueue(after, waiting, first=True)
-        self.offer(after, news, first=True)
-        orders += news
+        if unsent := unit.having(UNSENT):
+            self.requeue(unit, after, unsent)
+        if news:
+            self.offer(after, news, first=True)
+            orders += news
         if after.over:
             self.end(after, news)
+
+    def requeue(self, unit: Unit, after: Unit, unsent: tuple[int, ...]) -> None:
+        """Take copies that wait no longer out of the queue; all of them, if the unit is another kind's now."""
+        before, now = self.kind(unit), self.kind(after)
+        waiting = [k for k in unsent if after.copies[k].state == UNSENT]
+        for k in unsent:
+            if k not in waiting or now != before:
+                self.queues[before].pop((unit.number, k))
+        if now != before:
+            self.enqueue(after, waiting, first=True)
 
     def end(self, unit: Unit, news: list) -> None:
         for order in news:
@@ -180,12 +190,12 @@ class Dispatcher:
     def put(self, before: Unit | None, after: Unit) -> None:
         """Remember a unit, and count its copies by state."""
         old = before.copies if before else ()
-        for k, copy in enumerate(after.copies):
-            if k >= len(old):
+        for was, copy in zip(old, after.copies, strict=False):
+            if was is not copy:
+                self.counts[was.state] -= 1
                 self.counts[copy.state] += 1
-            elif old[k].state != copy.state:
-                self.counts[old[k].state] -= 1
-                self.counts[copy.state] += 1
+        for copy in after.copies[len(old) :]:
+            self.counts[copy.state] += 1
         self.units[after.number] = after
 
     def offer(self, unit: Unit, orders: list, first: bool) -> None:
@@ -239,7 +249,7 @@ handlers |= {Judge: Dispatcher.judge, Tick: Dispatcher.tick}
 
 def may_have(unit: Unit, host: int) -> bool:
     """Not twice the same host: it would only agree with itself. One that merely went away may try again."""
-    return all(copy.host != host or copy.state not in (SENT, SUCCESS, ERROR, INVALID) for copy in unit.copies)
+    return not [copy for copy in unit.copies if copy.host == host and copy.state in (SENT, SUCCESS, ERROR, INVALID)]
 
 
 def refusal(unit: Unit | None, event: Report, born: int) -> str:
