@@ -34,6 +34,8 @@ _ROOMS = {
     "recipe": "Recipe",
     "sandblaster": "Sandblaster",
     "task": "Classify",
+    "volunteer.project": "Project",
+    "volunteer.work": "Work",
     "segment": "Segment",
     "parallel": "Grid Split meter gpipe one_f_one_b interleaved zero_bubble pipedream",
     "run": "train",

@@ -26,6 +26,7 @@ from dlmini import (
     Recipe,
     Simulated,
     TopK,
+    Work,
     blobs,
     gigabit,
     native,
@@ -147,6 +148,18 @@ ROWS = {
         "threads": whole(1),
     },
     "Sync": {},
+    "Project": {
+        "task": only(Work("mlp", "blobs", units=4)),
+        "terms": only(None),
+        "folder": Argument(None, lambda x: isinstance(x, str) and x != ""),
+        "host": text("127.0.0.1"),
+        "port": Argument(0, whole(0, 0, 65535).fine),
+    },
+    "Work": {
+        **{"model": only("mlp"), "data": only("blobs"), "optimizer": only("adam")},
+        **{name: whole(4, most=10**6) for name in ("units", "iterations", "steps")},
+        **{"batch": whole(4, most=10**5), "rate": real(0.1, above=0), "seed": whole(0, 0, 2**31)},
+    },
     "Topology": {},
     "Compressor": {},
     "Conv2d": {
@@ -482,6 +495,7 @@ ONLY_REFUSE = {
     "read_palette": ("path",),
     "fetch": ("name",),
     "check": ("word",),
+    "Project": ("task", "terms", "folder", "port"),  # a good one starts a server
 }
 # An argument by another name: what a sentence may say instead.
 ALSO_CALLED = {

@@ -29,7 +29,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any that is free")] = 8642,
     host: Annotated[str, typer.Option(help="the address to listen at; 127.0.0.1: this machine only")] = "0.0.0.0",
     model: Annotated[str | None, typer.Option(help="volunteer_net, lenet, mlp, softmax_regression ...")] = None,
-    data: Annotated[str | None, typer.Option(help="mnist, fashion_mnist or blobs")] = None,
+    data: Annotated[str | None, typer.Option(help="mnist, fashion-mnist or blobs")] = None,
     units: Annotated[int | None, typer.Option(min=1, help="parts of the training set, a unit each")] = None,
     iterations: Annotated[int | None, typer.Option(min=1)] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="mini-batches of a unit")] = None,
@@ -37,6 +37,13 @@ def serve(
     optimizer: Annotated[str | None, typer.Option(help="adam, sgd, momentum ...")] = None,
     rate: Annotated[float | None, typer.Option(help="learning rate")] = None,
     seed: Annotated[int | None, typer.Option(min=0)] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help='a federation: FedAvg, "FedProx(mu=0.1)", "FedAvg(rule=Krum(f=2))" ...')
+    ] = None,
+    clients: Annotated[int | None, typer.Option(min=1, help="of a federation; volunteers act them")] = None,
+    share: Annotated[float | None, typer.Option(help="of the clients that a round draws")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="of a client in a round")] = None,
+    split: Annotated[str | None, typer.Option(help="who has which rows: iid, labels:2, dirichlet:0.5")] = None,
     quorum: Annotated[int, typer.Option(min=1, help="answers that are compared")] = 2,
     max_error: Annotated[int, typer.Option(min=0, help="more errors, and a unit is given up")] = 3,
     max_total: Annotated[int, typer.Option(min=1, help="copies of a unit at most")] = 10,
@@ -53,7 +60,6 @@ def serve(
     from dlmini.volunteer.server import serve as run
     from dlmini.volunteer.unit import Terms
     from dlmini.volunteer.validator import Bitwise, Close
-    from dlmini.volunteer.work import Work
 
     if (certificate is None) != (key is None):
         raise ValueError("--certificate and --key belong together: TLS needs both files")
@@ -61,20 +67,38 @@ def serve(
         raise OSError(f"{absent[0]} is no file; TLS needs a certificate and its key as PEM files")
     given = {"model": model, "data": data, "units": units, "iterations": iterations, "steps": steps, "batch": batch}
     given |= {"optimizer": optimizer, "rate": rate, "seed": seed}
-    given = {name: value for name, value in given.items() if value is not None}
+    given |= {"strategy": strategy, "clients": clients, "share": share, "epochs": epochs, "split": split}
+    work = described({name: value for name, value in given.items() if value is not None})
     success = max(quorum, min(2 * quorum, max_total))
     terms = Terms(quorum, quorum, max_error, max_total, success, deadline, adaptive)
     same = Close(tolerance) if tolerance else Bitwise()
-    engine = Engine(folder, Work(**given) if given else None, terms, same, durable)
+    engine = Engine(folder, work, terms, same, durable)
     tls = (certificate, key) if certificate else ()
     run(engine, host, port, tls, lambda port: welcome(engine, host, port, bool(tls)))
+
+
+def described(given: dict):
+    """The work of the options that were given; None if there were none."""
+    from dlmini.federated.described import strategy_in
+    from dlmini.volunteer.federated_work import FederatedWork
+    from dlmini.volunteer.work import Work
+
+    if not {"strategy", "clients", "share", "epochs", "split"} & {*given}:
+        return Work(**given) if given else None
+    if strange := [name for name in ("units", "steps", "optimizer") if name in given]:
+        raise ValueError(
+            f"--{strange[0]} is not for a federation: a unit is a client's round of --epochs by plain SGD, and a round "
+            "has --share of the --clients"
+        )
+    return FederatedWork(**given | {"strategy": strategy_in(given.get("strategy", "FedAvg"))})
 
 
 def welcome(engine, host: str, port: int, tls: bool) -> None:
     """What the lecturer's screen shows."""
     shown = own_address() if host in ("0.0.0.0", "::") else host
     url = f"{'https' if tls else 'http'}://{shown}:{port}"
-    say(f"{engine.work.model} on {engine.work.data}: iteration {engine.iteration} of {engine.work.iterations}")
+    work = engine.work
+    say(f"{work.model} on {work.data}, {work.told()}: iteration {engine.iteration} of {work.versions}")
     say(f"watch:  {url}/")
     say(f"join:   dlmini volunteer join {url}")
     say(f"admin token: {engine.admin}")
@@ -137,7 +161,7 @@ def status(
     if plain:
         print(json.dumps(found))
         return
-    way = "finished" if found["finished"] else f"iteration {found['iteration'] + 1} of {found['work']['iterations']}"
+    way = "finished" if found["finished"] else f"iteration {found['iteration'] + 1} of {found['iterations']}"
     accuracy = f"{found['accuracy'][-1][1]:.1%}" if found["accuracy"] else "not measured yet"
     say(f"{found['work']['model']} on {found['work']['data']}: {way}, accuracy {accuracy}")
     on = sum(host["on"] for host in found["hosts"])

@@ -7,7 +7,7 @@ local.py       a client's local round                               robust.py   
 vertical.py    parties with different columns                       attacks.py     what liars send
 transfer.py    a trunk that stays, a head that learns               secure.py      sums without seeing the summands
 privacy.py     clipping, noise, and accounts of it                  outcomes.py    every rule against every attack
-mixed.py       some rows are everybody's, the rest stay
+mixed.py       some rows are everybody's, the rest stay             described.py   a strategy as data, and back
 """
 
 from dlmini.federated.federation import Federation, federate

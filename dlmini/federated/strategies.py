@@ -121,6 +121,7 @@ class Scaffold(Strategy):
             new = own - before - answer.change / np.float32(answer.steps * self.rate)
             c += (new - own) / np.float32(self.clients)
             memory[answer.client] = new
+        memory["c"] = c
         return moved(w, np.mean([answer.change for answer in answers], axis=0, dtype=np.float64))
 
 

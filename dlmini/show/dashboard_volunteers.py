@@ -23,8 +23,9 @@ def show(project) -> HTML:
     """Display the view; it follows the project until that is closed."""
     from IPython.display import display
 
-    view = HTML(drawn(project.status()) if project.end.alive else closed(project.url))
-    display(view)
+    now = drawn(project.status()) if project.end.alive else closed(project.url)
+    view = HTML(now)
+    display(view._repr_mimebundle_() | {"text/html": now}, raw=True)  # in a static copy: how it stood
     threading.Thread(target=follow, args=(project, view), daemon=True).start()
     return view
 
@@ -45,16 +46,17 @@ def closed(url: str) -> str:
 def drawn(status: dict) -> str:
     """The status as HTML."""
     work, looks = status["work"], status["accuracy"]
-    way = "finished" if status["finished"] else f"iteration {status['iteration'] + 1} of {work['iterations']}"
+    way = "finished" if status["finished"] else f"iteration {status['iteration'] + 1} of {status['iterations']}"
     accuracy = f"{100 * looks[-1][1]:.1f} %" if looks else "–"
-    head = f"{work['model']} on {work['data']} · {way} · accuracy {accuracy} · {status['done']} units done"
+    head = f"{work['model']} on {work['data']} · {status['told']} · {way}"
+    head += f" · accuracy {accuracy} · {status['done']} units done"
     lost = len(status["given_up"])
     parts = [
         f'<div style="font-size:130%;font-weight:600">{escape(head)}{f", {lost} given up" if lost else ""}'
         f' <small style="color:{GREY}">live</small></div>',
         tiles(status["hosts"]),
         bar(status["copies"]),
-        curve(looks, work["iterations"]),
+        curve(looks, status["iterations"]),
         "".join(f"<div>{escape(line)}</div>" for line in status["events"][:5]),
     ]
     return f'<div style="line-height:1.7">{"".join(parts)}</div>'

@@ -24,8 +24,8 @@ import numpy as np
 import platformdirs
 
 from dlmini import files
+from dlmini.volunteer.described import fingerprint, work_of
 from dlmini.volunteer.limits import Limits
-from dlmini.volunteer.work import fingerprint, work_of
 
 LONGEST_WAIT = 60.0
 KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
@@ -134,11 +134,15 @@ class Client:
         self.done += 1
 
     def train(self, unit: dict) -> np.ndarray:
-        start = self.weights(int(unit["iteration"]))
-        return self.described.train(start, int(unit["unit"]), self.keeper(unit), self.progress(unit))
+        start = self.numbers(f"/weights/{int(unit['iteration'])}")
+        more = {"drift": self.numbers(f"/drift/{int(unit['unit'])}")} if self.described.drifts else {}
+        return self.described.train(start, int(unit["unit"]), self.keeper(unit), self.progress(unit), **more)
 
-    def weights(self, iteration: int) -> np.ndarray:
-        reply = self.call("GET", f"/weights/{iteration}")
+    def numbers(self, path: str) -> np.ndarray | None:
+        """What lies there, unharmed; None if there is nothing."""
+        reply = self.call("GET", path)
+        if reply.status_code == 204:
+            return None
         if fingerprint(reply.content) != reply.headers.get("x-checksum"):
             raise httpx.ReadError("the weights were damaged on the way")
         return np.frombuffer(reply.content, "<f4").astype(np.float32)

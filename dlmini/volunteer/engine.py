@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from dlmini.volunteer.described import fingerprint, work_of
 from dlmini.volunteer.dispatch_events import (
     Add,
     Ask,
@@ -27,12 +28,14 @@ from dlmini.volunteer.dispatch_events import (
     line,
 )
 from dlmini.volunteer.dispatcher import Dispatcher
+from dlmini.volunteer.dispatcher_snapshot import due, restored, taken
+from dlmini.volunteer.rounds import AsTheyCome, Rounds
 from dlmini.volunteer.store import Store
 from dlmini.volunteer.unit import STATES, Accept, GiveUp, Terms, Validate
 from dlmini.volunteer.validator import Bitwise, judge
-from dlmini.volunteer.work import Work, fingerprint, mean_of, work_of
+from dlmini.volunteer.work import Work
 
-EVENTS_SHOWN = 30
+EVENTS_SHOWN, HOSTS_SHOWN = 30, 300
 ON = 60.0  # seconds since a host was heard of
 
 
@@ -50,18 +53,20 @@ def secret_of(token: str) -> str:
 
 
 class Engine:
-    """folder: where the project lives; it goes on where it was. same: how answers are compared."""
+    """folder: where the project lives; it goes on where it was. work: a Work or a FederatedWork. same: how answers are
+    compared."""
 
-    def __init__(self, folder, work: Work | None = None, terms: Terms | None = None, same=None, durable=False):
+    def __init__(self, folder, work=None, terms: Terms | None = None, same=None, durable=False):
         self.store, self.same = Store(folder, durable), same or Bitwise()
+        self.news, self.seen = deque(maxlen=EVENTS_SHOWN), {}
         self.settle(work, terms)
         self.work.check()
         self.size = self.work.size
         self.load()
         if self.store.weights(0) is None and not self.iteration:
             with self.store.together():
-                self.store.keep_weights(0, self.work.initial(), self.work.units)
-                self.do(Add(0.0, self.work.units, self.terms))
+                self.store.keep_weights(0, self.work.initial())
+                self.add(0.0, self.rounds.first())
 
     def settle(self, work, terms) -> None:
         """A new project is what was asked for; one that is there stays what it is."""
@@ -76,12 +81,15 @@ class Engine:
             raise ValueError(f"{self.store.file} holds another project; name another folder, or go on with it as it is")
         self.work, self.terms = work_of(self.store.about("work")), Terms(*self.store.about("terms"))
         self.admin = self.store.about("admin")
+        self.rounds = (Rounds if self.work.waits else AsTheyCome)(self.work, self.store, self.tell)
 
     def load(self) -> None:
-        """The state of the dispatcher, from the journal."""
-        self.it, self.news, self.seen = Dispatcher(self.work.seed), deque(maxlen=EVENTS_SHOWN), {}
-        for entry in self.store.journal():
+        """The state of the dispatcher: the last snapshot, and what the journal says since."""
+        self.snapped, state = self.store.snapshot()
+        self.it = restored(state, seed=self.work.seed) if state else Dispatcher(self.work.seed)
+        for entry in self.store.journal(self.snapped):
             self.it.apply(event_of(entry))
+        self.rounds.memory.forget()
         self.names = {number: name for number, name, *_ in self.store.hosts()}
         self.tokens = {token: number for number, _, token, _ in self.store.hosts()}
         self.paused = bool(self.store.about("paused"))
@@ -156,10 +164,16 @@ class Engine:
         """Let something happen: journal it, and obey the orders. Inside a transaction."""
         orders = self.it.apply(event)
         if any(not isinstance(order, Refuse) for order in orders):
-            self.store.log(line(event))
+            self.snap(self.store.log(line(event)))
         for order in orders:
             self.obey(order, event, answer)
         return orders
+
+    def snap(self, number: int) -> None:
+        """After some lines of the journal keep the state itself, so that nobody has to replay them."""
+        if due(self.it, number - self.snapped):
+            self.store.keep_snapshot(number, taken(self.it))
+            self.snapped = number
 
     def obey(self, order, event, answer) -> None:
         if isinstance(order, Took):
@@ -167,11 +181,11 @@ class Engine:
         elif isinstance(order, Validate):
             self.do(Judge(event.at, order.unit, *self.verdict(order)))
         elif isinstance(order, Accept):
-            self.store.accept(*order)
-            self.advance(event.at)
+            self.store.accept(*order, self.it.done)
+            self.add(event.at, self.rounds.over(self.it))
         elif isinstance(order, GiveUp):
             self.tell(f"unit {order.unit} is given up: {order.why}")
-            self.advance(event.at)
+            self.add(event.at, self.rounds.over(self.it))
         elif isinstance(order, Missed):
             self.tell(f"{self.names.get(order.host)} missed the deadline of unit {order.unit}")
 
@@ -187,20 +201,17 @@ class Engine:
             self.tell(f"{self.names.get(host)} gave an answer to unit {order.unit} that others do not confirm")
         return found
 
-    def advance(self, at: float) -> None:
-        """When all units of an iteration are over: the mean, and the next iteration."""
-        units = self.work.units
-        if self.it.done + len(self.it.failed) < self.it.born:
-            return
-        done = self.it.born // units
-        if self.iteration >= done:  # two units ended at one event, and the first has seen to it
-            return
-        w = mean_of(self.store.accepted((done - 1) * units, done * units))
-        if w is None:  # every unit was given up
-            w = np.frombuffer(self.store.weights(done - 1), "<f4")
-        self.store.keep_weights(done, w, units)
-        if done < self.work.iterations:
-            self.do(Add(at, units, self.terms))
+    def add(self, at: float, count: int) -> None:
+        if count:
+            self.rounds.added(self.it.born, count)
+            self.do(Add(at, count, self.terms))
+
+    def drift(self, unit: int) -> bytes | None:
+        """What the host of a unit needs beyond the weights; None: nothing."""
+        if not 0 <= unit < self.it.born or unit not in self.it.units:
+            raise Refused(410, "this unit is over; ask for new work")
+        found = self.work.drift(unit, self.rounds.memory) if self.work.drifts else None
+        return None if found is None else found.astype("<f4").tobytes()
 
     @property
     def iteration(self) -> int:
@@ -216,26 +227,28 @@ class Engine:
 
     def status(self, at: float) -> dict:
         """What the page shows. A host is on if it was heard of lately."""
-        it = self.it
+        it, last = self.it, range(max(0, len(self.names) - HOSTS_SHOWN), len(self.names))
         hosts = [
             {
                 "name": self.names[n],
                 "on": at - self.seen.get(n, -ON) < ON,
-                "busy": h.busy,
-                "good": h.good,
-                "bad": h.bad,
+                "busy": it.hosts[n].busy,
+                "good": it.hosts[n].good,
+                "bad": it.hosts[n].bad,
             }
-            for n, h in it.hosts.items()
+            for n in last
         ]
         return {
             "work": self.work.plain(),
+            "told": self.work.told(),
+            "iterations": self.work.versions,
             "iteration": self.iteration,
             "finished": self.finished,
             "paused": self.paused,
             "done": it.done,
             "given_up": {str(unit): why for unit, why in it.failed.items()},
             "copies": {state: it.counts[state] for state in STATES},
-            "hosts": hosts[-300:],
+            "hosts": hosts,
             "accuracy": self.store.accuracies(),
             "events": list(self.news),
         }

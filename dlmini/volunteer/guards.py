@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS = 10.0  # seconds in which a request's headers must have come
-SAID = b"the headers did not come in time; send the whole request at once\n"
-LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
+LINGER = 2.0  # seconds in which somebody who was refused may still send, unheard: else he would not hear why
+REPLY = b"HTTP/1.1 %d %s\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
+REFUSALS = {
+    400: (b"Bad Request", b"this is no HTTP request\n"),
+    408: (b"Request Timeout", b"the headers did not come in time; send the whole request at once\n"),
+    431: (b"Request Header Fields Too Large", b"the headers are too long; 16 KB are read at most\n"),
+}
 
 
 class Budget:
@@ -29,16 +35,20 @@ class Budget:
 
 
 class Patient(H11Protocol):
-    """uvicorn's connection, but whoever sends headers byte by byte for ever is shown the door."""
+    """uvicorn's connection, but whoever sends headers byte by byte for ever is shown the door; and whoever is refused
+    while he still sends hears a status and a sentence: the connection is not cut before he could read them."""
 
     patience = HEADERS
     timer = None
+    deaf = False
 
     def connection_made(self, transport) -> None:
         super().connection_made(transport)
         self.expect()
 
     def data_received(self, data: bytes) -> None:
+        if self.deaf:
+            return
         super().data_received(data)
         if self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE:
             if self.timer is None:
@@ -51,9 +61,21 @@ class Patient(H11Protocol):
         self.timer = asyncio.get_running_loop().call_later(self.patience, self.give_up)
 
     def give_up(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.write(LATE % (len(SAID), SAID))
-            self.transport.close()
+        self.refuse(408)
+
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn calls it while it handles what h11 has found wrong."""
+        self.refuse(getattr(sys.exc_info()[1], "error_status_hint", 400))
+
+    def refuse(self, status: int) -> None:
+        if self.transport.is_closing() or self.deaf:
+            return
+        reason, said = REFUSALS.get(status, REFUSALS[400])
+        self.transport.write(REPLY % (status if status in REFUSALS else 400, reason, len(said), said))
+        self.deaf = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        asyncio.get_running_loop().call_later(LINGER, self.transport.close)
 
     def connection_lost(self, exc) -> None:
         if self.timer is not None:

@@ -8,6 +8,7 @@ the server, however that ends.
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,8 +16,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from dlmini.volunteer.described import work_of
 from dlmini.volunteer.store import Store
-from dlmini.volunteer.work import work_of
 
 OFTEN = 0.5  # seconds between two looks for news
 
@@ -31,11 +32,14 @@ def main(folder: str) -> None:
     while not ended.is_set():
         if (newest := store.unlooked()) is None:
             ended.wait(OFTEN)
-        else:
-            iteration, weights = newest
-            accuracy = work.accuracy(np.frombuffer(weights, "<f4").copy())
+            continue
+        iteration, weights = newest
+        accuracy = work.accuracy(np.frombuffer(weights, "<f4").copy())
+        try:
             with store.together():
                 store.keep_accuracy(iteration, accuracy)
+        except sqlite3.Error:  # a full disk: tried again, when there may be room
+            ended.wait(10 * OFTEN)
     store.close()
 
 

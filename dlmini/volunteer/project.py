@@ -1,10 +1,14 @@
 """A project of one's own, from a notebook: a server in the background, volunteers on this machine, a live view.
 
-    with Project(Work("lenet", units=20, iterations=5, steps=10)) as project:
+    with Project(task, units=20, iterations=5, steps=10) as project:
         project.join(4)          # four volunteers, each a process of this machine
         project                  # as the last line of a cell: what the page shows, live
         project.wait()
         project.accuracy, project.weights()
+task: a Classify of a zoo's network on a bundled set, or a Work that says the same in words. With a strategy it is a
+federation, whose clients the volunteers act (federated_work.py):
+
+    Project(task, strategy=FedAvg(Krum(2)), clients=10, epochs=2, iterations=5)
 Others join it by `dlmini volunteer join URL`, if `host` is an address that they reach. Closed, forgotten, or at the end
 of Python, it ends its volunteers and its server; volunteers also end by themselves when this process is killed. With a
 folder of its own (`folder=`) a project goes on where it was.
@@ -19,33 +23,44 @@ import tempfile
 import threading
 import time
 import weakref
+from os import PathLike
 from pathlib import Path
 
 import httpx
 import numpy as np
 
 from dlmini.checks import refuse, whole
+from dlmini.volunteer.described import EXAMPLE, work_for
 from dlmini.volunteer.engine import Engine
 from dlmini.volunteer.server import Server, http, listening
 from dlmini.volunteer.unit import Terms
-from dlmini.volunteer.work import Work
 
 ALONE = Terms(quorum=1, target=1, max_error=10, max_total=20, max_success=2, delay=600.0)
 JOIN = [sys.executable, "-m", "dlmini", "volunteer", "join"]
 
 
 class Project:
-    """work: what is to be learned. terms: quorum, deadline ... folder: where it lives; by default nowhere for long.
-    host: the address to listen at, 127.0.0.1 being this machine alone. port: 0 is any that is free."""
+    """task: what is to be learned; None goes on with what lies in `folder`. terms: quorum, deadline ... folder: where
+    it lives; by default nowhere for long. host: the address to listen at, 127.0.0.1 being this machine alone. port: 0
+    is any that is free. how: of a task units, iterations, steps, optimizer, rate, seed; or strategy, clients, share ...
+    """
 
-    def __init__(self, work: Work | None = None, terms: Terms | None = None, folder=None, host="127.0.0.1", port=0):
-        if work is not None and not isinstance(work, Work):
-            refuse(TypeError, "work", work, 'a Work, such as Work("lenet", units=20, iterations=5)')
+    def __init__(self, task=None, terms: Terms | None = None, folder=None, host="127.0.0.1", port=0, **how):
+        if task is None and folder is None:
+            refuse(TypeError, "task", task, EXAMPLE)
+        work = None if task is None else work_for(task, **how)
+        if terms is not None and not isinstance(terms, Terms):
+            refuse(TypeError, "terms", terms, "Terms(quorum=2, ...), or None")
+        if not isinstance(host, str) or not host:
+            refuse(TypeError, "host", host, "an address of this machine, such as 127.0.0.1 or 0.0.0.0")
+        if folder is not None and (not isinstance(folder, str | PathLike) or not str(folder)):
+            refuse(TypeError, "folder", folder, "a folder's path, or None")
+        port = whole(port, "port", 0, 65535)
         self.own = tempfile.TemporaryDirectory(prefix="volunteer_") if folder is None else None
         self.folder = Path(self.own.name if self.own else folder)
         self.engine = Engine(self.folder, work, terms or ALONE)
         self.engine.store.hold()
-        sock = listening(host, whole(port, "port", 0, 65535))
+        sock = listening(host, port)
         self.server, self.volunteers = http(Server(self.engine)), []
         self.url = f"http://{host if host != '0.0.0.0' else '127.0.0.1'}:{sock.getsockname()[1]}"
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [sock]}, daemon=True)
@@ -80,6 +95,11 @@ class Project:
         return self.web.get("/status").json()
 
     @property
+    def work(self):
+        """What is done: the task in words, a Work or a FederatedWork."""
+        return self.engine.work
+
+    @property
     def accuracy(self) -> float | None:
         """On the test set, of the newest weights that were tried."""
         looks = self.status()["accuracy"]
@@ -98,7 +118,7 @@ class Project:
     def tried(self) -> bool:
         found = self.status()
         looks = found["accuracy"]
-        return found["finished"] and bool(looks) and looks[-1][0] == found["work"]["iterations"]
+        return found["finished"] and bool(looks) and looks[-1][0] == found["iterations"]
 
     def until(self, true, seconds: float) -> None:
         end = time.monotonic() + seconds

@@ -3,7 +3,8 @@
     POST /join {name, kind}            -> {host, token}       GET  /work              what is to be done, as data
     POST /ask                          -> a unit, or 204      GET  /weights/{t}       float32, with a checksum
     POST /report/{unit}/{copy}         weights as bytes       GET  /status            what the page shows
-    POST /error/{unit}/{copy}          a sentence             POST /admin/pause, /admin/resume
+    POST /error/{unit}/{copy}          a sentence             GET  /drift/{unit}      what a strategy asks beyond them
+    POST /admin/pause, /admin/resume
 Hosts say who they are by `Authorization: Bearer TOKEN`. Every refusal is a status and a sentence. Nothing that comes in
 is a path, a pickle or a piece of SQL; sizes are known before a body is read, and every body has a deadline.
 """
@@ -18,6 +19,7 @@ import secrets
 import socket
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
@@ -27,10 +29,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from dlmini.volunteer.described import fingerprint
 from dlmini.volunteer.engine import Engine, Refused
 from dlmini.volunteer.guards import Budget, Patient
 from dlmini.volunteer.looker import Looker
-from dlmini.volunteer.work import fingerprint
 
 BODY = 60.0  # seconds in which a body must have come
 SMALL = 2000  # bytes of a body that is not weights
@@ -56,6 +58,7 @@ class Server:
             Route("/join", self.join, methods=["POST"]),
             Route("/ask", self.ask, methods=["POST"]),
             Route("/weights/{iteration:int}", self.weights),
+            Route("/drift/{unit:int}", self.drift),
             Route("/report/{unit:int}/{copy:int}", self.report, methods=["POST"]),
             Route("/error/{unit:int}/{copy:int}", self.error, methods=["POST"]),
             Route("/admin/{order}", self.admin, methods=["POST"]),
@@ -98,7 +101,7 @@ class Server:
         if send is None:
             again = {"retry-after": str(min(60, 1 + len(self.engine.names) // IDLE))}
             return Response(status_code=204, headers=again | ({"x-finished": "1"} if self.engine.finished else {}))
-        iteration = send.unit // self.engine.work.units
+        iteration = self.engine.rounds.base(send.unit)
         left = send.deadline - time.time()
         return JSONResponse({"unit": send.unit, "copy": send.copy, "iteration": iteration, "seconds": left})
 
@@ -107,7 +110,13 @@ class Server:
         data = self.engine.store.weights(request.path_params["iteration"] % 2**62)
         if data is None:
             raise Refused(410, "the weights of this iteration are not kept; ask for new work")
-        return Response(data, media_type="application/octet-stream", headers={"x-checksum": fingerprint(data)})
+        return numbers(data)
+
+    async def drift(self, request: Request) -> Response:
+        """What a federation's strategy asks of this unit's client beyond the weights; 204: nothing."""
+        self.known(request)
+        data = self.engine.drift(request.path_params["unit"])
+        return Response(status_code=204) if data is None else numbers(data)
 
     async def report(self, request: Request) -> Response:
         host = self.known(request)
@@ -223,7 +232,8 @@ class Ticking:
 
     async def ticks(self):
         while True:
-            self.server.engine.tick(time.time())
+            with suppress(sqlite3.Error):  # a full disk: nothing has happened, and the next tick tries again
+                self.server.engine.tick(time.time())
             await asyncio.sleep(1.0)
 
 
@@ -237,6 +247,10 @@ def place(request: Request) -> tuple[int, int]:
     if unit >= 2**62 or copy >= 2**31:
         raise Refused(404, "there is no such unit")
     return unit, copy
+
+
+def numbers(data: bytes) -> Response:
+    return Response(data, media_type="application/octet-stream", headers={"x-checksum": fingerprint(data)})
 
 
 def sentence(status: int, why: str) -> Response:

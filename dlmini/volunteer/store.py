@@ -21,6 +21,10 @@ create table if not exists hosts (number integer primary key, name text, token t
 create table if not exists answers (unit integer, copy integer, digest text, accepted integer, weights blob,
     primary key (unit, copy)) without rowid;
 create table if not exists weights (iteration integer primary key, accuracy real, weights blob);
+create table if not exists bases (unit integer primary key, version integer);
+create table if not exists memory (name text primary key, kind text, value blob) without rowid;
+create table if not exists snapshot (id integer primary key, number integer, state text);
+create index if not exists in_turn on answers (accepted) where accepted > 0;
 """
 
 
@@ -39,10 +43,11 @@ class Store:
         self.db.execute("begin immediate")
         try:
             yield
+            self.db.execute("commit")
         except BaseException:
-            self.db.execute("rollback")
+            if self.db.in_transaction:  # a full disk has ended it already
+                self.db.execute("rollback")
             raise
-        self.db.execute("commit")
 
     def about(self, name: str):
         found = self.db.execute("select value from about where name = ?", (name,)).fetchone()
@@ -51,12 +56,22 @@ class Store:
     def note(self, name: str, value) -> None:
         self.db.execute("insert or replace into about values (?, ?)", (name, json.dumps(value)))
 
-    def log(self, line: list) -> None:
-        self.db.execute("insert into journal (line) values (?)", (json.dumps(line),))
+    def log(self, line: list) -> int:
+        """The number of the line."""
+        return self.db.execute("insert into journal (line) values (?)", (json.dumps(line),)).lastrowid
 
-    def journal(self):
-        for (line,) in self.db.execute("select line from journal order by number"):
+    def journal(self, after: int = 0):
+        for (line,) in self.db.execute("select line from journal where number > ? order by number", (after,)):
             yield json.loads(line)
+
+    def keep_snapshot(self, number: int, state: dict) -> None:
+        """The state after line `number` of the journal. The one before is not needed any more."""
+        self.db.execute("insert or replace into snapshot values (0, ?, ?)", (number, json.dumps(state)))
+
+    def snapshot(self) -> tuple[int, dict | None]:
+        """(line of the journal, state after it); (0, None) if there is none."""
+        found = self.db.execute("select number, state from snapshot where id = 0").fetchone()
+        return (0, None) if found is None else (found[0], json.loads(found[1]))
 
     def add_host(self, number: int, name: str, token: str, kind: str) -> None:
         self.db.execute("insert into hosts values (?, ?, ?, ?)", (number, name, token, kind))
@@ -75,21 +90,63 @@ class Store:
         found = self.db.execute("select weights from answers where unit = ? and copy = ?", (unit, copy)).fetchone()
         return np.frombuffer(found[0], "<f4")
 
-    def accept(self, unit: int, copy: int) -> None:
-        self.db.execute("update answers set accepted = 1 where unit = ? and copy = ?", (unit, copy))
+    def accept(self, unit: int, copy: int, turn: int) -> None:
+        """turn: the how manyth accepted answer it is, from 1 on."""
+        self.db.execute("update answers set accepted = ? where unit = ? and copy = ?", (turn, unit, copy))
         self.db.execute("delete from answers where unit = ? and accepted = 0", (unit,))
 
     def accepted(self, first: int, end: int):
-        """The accepted answers of units first to end - 1, in their order, one at a time."""
-        question = "select weights from answers where unit >= ? and unit < ? and accepted = 1 order by unit"
-        for (weights,) in self.db.execute(question, (first, end)):
-            yield np.frombuffer(weights, "<f4")
+        """The accepted answers of units first to end - 1 as (unit, numbers), in their order, one at a time."""
+        question = "select unit, weights from answers where unit >= ? and unit < ? and accepted > 0 order by unit"
+        for unit, weights in self.db.execute(question, (first, end)):
+            yield unit, np.frombuffer(weights, "<f4")
 
-    def keep_weights(self, iteration: int, w: np.ndarray, units: int) -> None:
-        """The weights with which an iteration begins. What led to them is not needed any more."""
+    def waiting(self) -> list[tuple[int, np.ndarray]]:
+        """The accepted answers that were not dropped yet, in the order in which they were accepted."""
+        question = "select unit, weights from answers indexed by in_turn where accepted > 0 order by accepted"
+        return [(unit, np.frombuffer(weights, "<f4")) for unit, weights in self.db.execute(question)]
+
+    def drop_answers(self, end: int) -> None:
+        """Those of all units before `end`."""
+        self.db.execute("delete from answers where unit < ?", (end,))
+
+    def drop_answer(self, unit: int) -> None:
+        self.db.execute("delete from answers where unit = ?", (unit,))
+
+    def keep_base(self, unit: int, version: int) -> None:
+        """Which weights a unit begins with, where that does not follow from its number."""
+        self.db.execute("insert into bases values (?, ?)", (unit, version))
+
+    def base(self, unit: int) -> int | None:
+        found = self.db.execute("select version from bases where unit = ?", (unit,)).fetchone()
+        return found and found[0]
+
+    def bases(self) -> dict[int, int]:
+        """Of all units that are open or wait to be used: there are few."""
+        return dict(self.db.execute("select unit, version from bases where unit >= 0"))
+
+    def drop_base(self, unit: int) -> None:
+        self.db.execute("delete from bases where unit = ?", (unit,))
+
+    def keep_memory(self, name: str, kind: str, value: bytes) -> None:
+        self.db.execute("insert or replace into memory values (?, ?, ?)", (name, kind, value))
+
+    def memory(self, name: str) -> tuple[str, bytes] | None:
+        return self.db.execute("select kind, value from memory where name = ?", (name,)).fetchone()
+
+    def memories(self) -> list[str]:
+        return [name for (name,) in self.db.execute("select name from memory")]
+
+    def keep_weights(self, iteration: int, w: np.ndarray) -> None:
+        """The weights with which an iteration begins."""
         self.db.execute("insert into weights values (?, null, ?)", (iteration, w.astype("<f4").tobytes()))
-        self.db.execute("update weights set weights = null where iteration = ?", (iteration - 2,))
-        self.db.execute("delete from answers where unit < ?", (iteration * units,))
+
+    def drop_weights(self, before: int) -> None:
+        """Those of iterations before this one, from the newest down to where it was done already."""
+        first = self.about("dropped") or 0
+        if before > first:
+            self.db.execute("update weights set weights = null where iteration >= ? and iteration < ?", (first, before))
+            self.note("dropped", before)
 
     def weights(self, iteration: int) -> bytes | None:
         found = self.db.execute("select weights from weights where iteration = ?", (iteration,)).fetchone()

@@ -10,23 +10,22 @@ Kurochkin and Papanov, Russian Supercomputing Days 2023, trained so on BOINC: 64
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from functools import cached_property, lru_cache
-from hashlib import blake2b
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
 
 from dlmini.checks import real, settle, whole, word
-from dlmini.data import blobs, load, split_iid, stream
-from dlmini.nn import ZOO, CrossEntropy
+from dlmini.data import split_iid, stream
+from dlmini.nn import ZOO
 from dlmini.pieces import pieces
-
-SETS = ("mnist", "fashion_mnist", "blobs")
+from dlmini.volunteer.sets import SETS, Known
 
 
 @dataclass(frozen=True)
-class Work:
+class Work(Known):
     """units: parts of the training set, one unit each in every iteration. steps: mini-batches of a unit."""
 
     model: str = "volunteer_net"
@@ -46,21 +45,13 @@ class Work:
         settle(self, optimizer=word(self.optimizer, "optimizer", tuple(pieces("optim"))))
         settle(self, rate=real(self.rate, "rate", above=0), seed=whole(self.seed, "seed", 0, 2**31))
 
-    @cached_property
-    def sets(self):
-        return (blobs(480, seed=1), blobs(120, seed=2)) if self.data == "blobs" else load(self.data)
-
-    @cached_property
-    def network(self):
-        rows = self.sets[0]
-        return ZOO[self.model](input=rows.shape, classes=len(rows.classes), loss=CrossEntropy())
+    waits = True  # an iteration waits for all its units
+    drifts = False  # a host needs nothing but the weights
 
     @property
-    def size(self) -> int:
-        return self.network.size
-
-    def initial(self) -> np.ndarray:
-        return self.network.initial(self.seed)
+    def versions(self) -> int:
+        """How many means are taken in all."""
+        return self.iterations
 
     def check(self) -> None:
         """Whether there is a row for every unit: asked before a project begins, since it loads the data."""
@@ -88,9 +79,10 @@ class Work:
                 keep(step + 1, lambda: {"w": w, **{f"opt_{k}": v for k, v in stepper.memory().items()}})
         return w
 
-    def accuracy(self, w: np.ndarray) -> float:
-        test = self.sets[1]
-        return float(self.network.evaluate(w, test.scaled().x, test.y)["accuracy"])
+    def fold(self, w: np.ndarray, answers: Iterable[tuple], memory) -> np.ndarray:
+        """The weights of the next iteration: the mean of the answers, (unit, weights) each; of none, as they were."""
+        found = mean_of(answer for _, answer in answers)
+        return w if found is None else found
 
     def alone(self) -> np.ndarray:
         """The whole project on this machine: what volunteers must come to, to the bit."""
@@ -102,16 +94,15 @@ class Work:
     def plain(self) -> dict:
         return asdict(self)
 
+    def told(self) -> str:
+        """For a page's headline."""
+        return f"{self.units} units in an iteration"
+
 
 @lru_cache(maxsize=2)
 def parts(rows: int, units: int, seed: int) -> list[np.ndarray]:
     """The deal of an iteration: nobody writes into it."""
     return split_iid(rows, units, seed=seed)
-
-
-def fingerprint(data: bytes) -> str:
-    """What weights are known by on their way."""
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def mean_of(answers) -> np.ndarray | None:
@@ -123,11 +114,3 @@ def mean_of(answers) -> np.ndarray | None:
         total += answer
         count += 1
     return None if total is None else (total / count).astype(np.float32)
-
-
-def work_of(plain) -> Work:
-    """The work that a server describes; whatever else it says is refused."""
-    names = {field.name for field in fields(Work)}
-    if not isinstance(plain, dict) or set(plain) != names:
-        raise ValueError(f"the work must be described by {', '.join(sorted(names))}, and by nothing else")
-    return Work(**plain)

@@ -15,7 +15,8 @@ from dlmini.volunteer.work import Work
 
 WORK = Work("softmax_regression", "blobs", units=4, iterations=2, steps=4, batch=8, optimizer="adam", rate=0.05)
 STATUS = {
-    "work": WORK.plain(), "iteration": 1, "finished": False, "paused": False, "done": 5, "given_up": {"3": "errors"},
+    "work": WORK.plain(), "told": WORK.told(), "iterations": 2, "iteration": 1,
+    "finished": False, "paused": False, "done": 5, "given_up": {"3": "errors"},
     "copies": {"unsent": 2, "sent": 1, "success": 5, "error": 0}, "accuracy": [[0, 0.1], [1, 0.9]],
     "events": ["<b>someone</b> joins"],
     "hosts": [{"name": "<script>", "on": True, "busy": 1, "good": 3, "bad": 1},
@@ -68,7 +69,7 @@ def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote(
     assert "<script>" not in html
     assert "<b>someone" not in html
     assert "&lt;script&gt; · 3 / 1 bad" in html
-    assert "iteration 2 of 2" in html
+    assert "4 units in an iteration · iteration 2 of 2" in html
     assert "accuracy 90.0 %" in html
     assert "1 given up" in html
     assert "600.0,10.0" not in html  # the second of two iterations is not over

@@ -23,10 +23,11 @@ import pytest
 from examples import LONG
 from volunteer_servers import until
 
+from dlmini.volunteer.described import fingerprint
 from dlmini.volunteer.dispatch_events import event_of
 from dlmini.volunteer.dispatcher import replay
 from dlmini.volunteer.store import Store
-from dlmini.volunteer.work import Work, fingerprint, mean_of
+from dlmini.volunteer.work import Work, mean_of
 
 CLIENTS, UNITS, ITERATIONS, KILLS = (20, 40, 10, 30) if LONG else (3, 6, 3, 4)
 WORK = Work("softmax_regression", "blobs", UNITS, ITERATIONS, steps=60, batch=8, optimizer="adam", rate=0.05)

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from volunteer_servers import ONCE, SMALL
 
+from dlmini.volunteer.described import fingerprint, work_of
 from dlmini.volunteer.dispatch_events import event_of
 from dlmini.volunteer.dispatcher import replay
 from dlmini.volunteer.engine import Engine, Refused
 from dlmini.volunteer.limits import Limits, within
 from dlmini.volunteer.unit import Terms
 from dlmini.volunteer.validator import Close
-from dlmini.volunteer.work import Work, fingerprint, work_of
+from dlmini.volunteer.work import Work
 
 
 @pytest.fixture
@@ -112,8 +113,10 @@ def test_two_units_that_end_at_one_moment_end_an_iteration_once(open_engine):
     assert engine.iteration == 1
 
 
-def test_at_any_moment_a_new_process_goes_on_where_the_old_one_was(open_engine):
-    """Everything that was committed is read back: state by journal, names, tokens, weights."""
+@pytest.mark.parametrize("often", [3, 10_000], ids=["snapshots", "journal alone"])
+def test_at_any_moment_a_new_process_goes_on_where_the_old_one_was(open_engine, monkeypatch, often):
+    """Everything that was committed is read back: state by snapshot and journal, names, tokens, weights."""
+    monkeypatch.setattr("dlmini.volunteer.engine.due", lambda it, lines: lines > often)
     engine = open_engine()
     token = engine.join(0.0, "first", "kind")[1]
     at, seen = 1.0, 0
@@ -131,6 +134,7 @@ def test_at_any_moment_a_new_process_goes_on_where_the_old_one_was(open_engine):
         assert again.store.db.execute("pragma integrity_check").fetchone() == ("ok",)
         engine, seen = again, seen + 1
     assert np.array_equal(final(engine), SMALL.alone())
+    assert (engine.store.snapshot()[0] > 0) is (often == 3)
 
 
 def test_what_the_disk_did_not_take_has_not_happened(open_engine, monkeypatch):

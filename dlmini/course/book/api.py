@@ -29,6 +29,7 @@ ROOMS = {  # first part of a module's name: what is found there, in the order of
     "parallel": "One network on several ranks",
     "comm": "Ranks, messages and networks",
     "sim": "Virtual time",
+    "volunteer": "Volunteers",
     "show": "Pictures",
     "course": "The course",
 }
