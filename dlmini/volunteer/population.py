@@ -59,7 +59,7 @@ class Story:
     causes: Counter = field(default_factory=Counter)
     iterations: list[Iteration] = field(default_factory=list)
     first_results: list[float] = field(default_factory=list)  # seconds from a host's first unit, of hosts that gave one
-    came: int = 0
+    came: int = 0  # hosts that were there at some time
     unable: int = 0  # hosts with too little memory or disk for the application
     log: list[tuple[float, int, str]] = field(default_factory=list)
 
@@ -147,7 +147,7 @@ class Run:
             else:
                 self.note(number, "leaves")
                 self.newcomer(max(self.now, self.hosts[number].leaves) + self.coin.exponential(self.nature.gap))
-        self.story.counts, self.story.came = dict(self.it.counts), len(self.hosts)
+        self.story.counts, self.story.came = dict(self.it.counts), sum(host.arrives <= self.now for host in self.hosts)
         return self.story
 
     def hint(self) -> str:
