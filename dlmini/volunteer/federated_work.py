@@ -24,6 +24,7 @@ from dlmini.data import split_by_label, split_by_quantity, split_dirichlet, spli
 from dlmini.federated.described import plain, strategy_of
 from dlmini.federated.federation import Federation
 from dlmini.federated.local import Answer, local_round
+from dlmini.federated.mixed import Mixed
 from dlmini.federated.strategies import FedAvg, Scaffold
 from dlmini.nn import ZOO
 from dlmini.task import Classify
@@ -31,15 +32,18 @@ from dlmini.volunteer.sets import SETS, Known
 
 SPLITS = {"labels": (split_by_label, "shards_per_part"), "dirichlet": (split_dirichlet, "alpha")}
 SPLITS |= {"quantity": (split_by_quantity, "alpha")}
-WORDS = "iid, labels:2, dirichlet:0.5 or quantity:1"
+WORDS = "iid, labels:2, dirichlet:0.5, quantity:1 or mixed:0.1:labels:2"
 
 
 def split_of(text: str) -> Callable:
-    """Who has which rows, by a word: iid, labels:2 (shards a client), dirichlet:0.5, quantity:1 (alpha)."""
+    """Who has which rows, by a word: iid, labels:2 (shards a client), dirichlet:0.5, quantity:1 (alpha); mixed:0.1:iid
+    (a tenth is everybody's, the rest dealt out so)."""
     name, _, number = text.partition(":") if isinstance(text, str) else ("", "", "")
     if text == "iid":
         return split_iid
     try:
+        if name == "mixed" and not (rest := number.partition(":")[2]).startswith("mixed"):
+            return Mixed(split_of(rest), float(number.partition(":")[0]))
         deal, argument = SPLITS[name]
         return partial(deal, **{argument: int(number) if name == "labels" else float(number)})
     except (KeyError, ValueError):
@@ -50,6 +54,8 @@ def word_of(split: Callable) -> str:
     """The word of a split, if it has one."""
     if split is split_iid:
         return "iid"
+    if isinstance(split, Mixed):
+        return f"mixed:{split.share}:{word_of(split.split)}"
     deal, given = (split.func, split.keywords) if isinstance(split, partial) else (split, {})
     for name, (known, argument) in SPLITS.items():
         if deal is known and set(given) <= {argument} and not getattr(split, "args", ()):

@@ -221,6 +221,8 @@ def test_work_travels_as_data_and_is_checked():
     for change, why in (
         ({"split": "by magic"}, "split"),
         ({"split": "labels:x"}, "split"),
+        ({"split": "mixed:0.1:" * 999 + "iid"}, "split"),
+        ({"split": "mixed:2:iid"}, "split"),
         ({"strategy": ["os.system", {}]}, "one of FedAvg"),
         ({"share": 2.0}, "share"),
         ({"clients": 0}, "clients"),
@@ -254,7 +256,7 @@ def test_a_task_is_told_in_words():
         work_for("lenet")
 
 
-@pytest.mark.parametrize("word", ["iid", "labels:2", "labels:1", "dirichlet:0.1", "quantity:1.5"])
+@pytest.mark.parametrize("word", ["iid", "labels:2", "labels:1", "dirichlet:0.1", "quantity:1.5", "mixed:0.1:labels:2"])
 def test_words_of_splits_are_splits(word):
     assert word_of(split_of(word)) == word
     assert word_of(split_by_label) == "labels:2"
