@@ -21,22 +21,35 @@ def leaderboard(
     secret: Annotated[Path | None, typer.Option(help="the secret.txt of another board, for the same worlds")] = None,
     sandbox: Annotated[str, typer.Option(help="auto, strict, bwrap, rlimit or none")] = "auto",
     replay: Annotated[str, typer.Option(help="an entry of this board: judge it again, and compare")] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on: who was judged in these worlds is not again")
+    ] = False,
 ) -> None:
     """Race entries of lesson 17 under budgets, and write who is in front. Without submissions: the three references."""
     from dlmini.grade.sandbox.levels import choose
     from dlmini.grade.secret import secret_in
+    from dlmini.leaderboard.kept import known
     from dlmini.leaderboard.page import write_board
     from dlmini.leaderboard.race import race, references
     from dlmini.leaderboard.worlds import draw
 
     held = choose(sandbox)
+    if replay and (resume or submissions):
+        raise ValueError(
+            "--replay judges an entry of the board again, and nothing else; leave submissions and --resume out"
+        )
     if replay:
         return replayed(out, replay, held)
+    if resume and not (out / "secret.txt").is_file():
+        raise ValueError(
+            f"--resume goes on with the race in {out}, and there is none; leave it out, or name its folder"
+        )
     entries = references() + (handed_in(submissions) if submissions else [])
     drawn = draw(secret_in(out, secret), worlds)
     if held.warning:
         say(f"[yellow]{held.warning}[/]")
-    results = race(entries, drawn, held, told=show, keep=partial(write_board, out))
+    before = partial(known, out, drawn) if resume else lambda _: None
+    results = race(entries, drawn, held, show, partial(write_board, out), before)
     for place, result in enumerate(results, 1):
         remark = f"  ({plain(result.why)})" if result.why else ""
         say(f"{place:3}  {result.score:.2%}  {plain(result.entry.name)}{remark}")
@@ -63,23 +76,20 @@ def replayed(out: Path, name: str, held) -> None:
     """Judge an entry of a board again: every number must come out as before."""
     import json
 
-    from dlmini.grade.reading.names import slug
     from dlmini.grade.secret import read
-    from dlmini.leaderboard.page import digest
+    from dlmini.leaderboard.kept import kept_file, read_kept, source_of
     from dlmini.leaderboard.race import Entry, Result, one_trial
     from dlmini.leaderboard.worlds import draw
 
-    file = out / "entries" / f"{slug(name)}.json"
+    file = kept_file(out, name)
     if not file.is_file():
         raise ValueError(f"{out} holds no entry {name!r}; its entries are in {out / 'entries'}")
-    before = json.loads(file.read_text(encoding="utf-8"))
-    source = file.with_suffix(".py").read_bytes().decode() if before["text"] else None
-    if digest(source) != before["text"]:
-        raise ValueError(f"{file.with_suffix('.py')} is not the text that was judged; put that back, or race anew")
-    drawn, entry = draw(read(out / "secret.txt"), len(before["trials"])), Entry(name, source, before["problem"])
+    before = read_kept(file)
+    source, trials = source_of(file, before), [{"broken": False, **trial} for trial in before["trials"]]
+    drawn, entry = draw(read(out / "secret.txt"), len(trials)), Entry(name, source, before["problem"])
     result = Result(entry, tuple(one_trial(entry, world, held) for world in drawn))
     again = json.loads(json.dumps([trial.as_dict() for trial in result.trials]))
-    if again != before["trials"]:
+    if again != trials:
         now = f"{name} came to {result.score!r} now, and to {before['score']!r} before"
         raise ValueError(f"{now}: it is not repeatable")
     say(f"{plain(name)}: {result.score!r}, as before, in {len(drawn)} worlds")

@@ -45,6 +45,7 @@ class Trial:
     looks: tuple[Look, ...] = ()
     why: str = ""
     terms: dict = field(default_factory=dict, repr=False)
+    broken: bool = False  # the judge's own side failed: nobody's fault, to be judged again
 
     @property
     def counted(self) -> Look:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
-from dlmini.leaderboard.judge import FIRST, Trial, judge
+from dlmini.grade.runner.process import Broken
+from dlmini.leaderboard.judge import FIRST, Trial, judge, sentence
 from dlmini.leaderboard.voices import LONGEST
 from dlmini.leaderboard.worlds import World
 
 REFERENCES = ("plain", "composed", "ours")
+UNREPEATABLE = "judged again in world 1 it came to something else, so nothing counts: draw lots from `seed` alone"
+TRIES = 2  # for a trial in which the judge's own side fails
 
 
 @dataclass(frozen=True)
@@ -53,28 +56,48 @@ def race(
     sandbox,
     told: Callable[[str, Trial], None] = lambda *_: None,
     keep: Callable[[list[Result]], None] = lambda _: None,
+    known: Callable[[Entry], Result | None] = lambda _: None,
 ) -> list[Result]:
-    """Every entry in every world, the best first; equal ones by name. keep: is given those so far after each entry."""
+    """Every entry in every world, the best first; equal ones by name. keep: is given those so far after each entry;
+    known: what an entry came to already, in a race that was ended."""
     found = []
     for entry in entries:
-        trials = []
-        for world in worlds:
-            trials.append(one_trial(entry, world, sandbox))
-            told(entry.name, trials[-1])
-        found.append(Result(entry, tuple(trials)))
+        found.append(known(entry) or Result(entry, all_trials(entry, worlds, sandbox, told)))
         found.sort(key=lambda result: (-result.score, result.entry.name))
         keep(found)
     return found
 
 
+def all_trials(entry: Entry, worlds: list[World], sandbox, told) -> tuple[Trial, ...]:
+    """An entry in every world; one with code of its own in the first of them twice."""
+    trials = []
+    for world in worlds:
+        trials.append(one_trial(entry, world, sandbox))
+        told(entry.name, trials[-1])
+    if not entry.reference and trials[0].looks and differ(trials[0], one_trial(entry, worlds[0], sandbox)):
+        return tuple(replace(trial, looks=(), why=UNREPEATABLE) for trial in trials)
+    return tuple(trials)
+
+
+def differ(one: Trial, again: Trial) -> bool:
+    """Whether an entry comes to something else each time. On a busy machine one of the two may have ended earlier."""
+    both = list(zip(one.looks, again.looks, strict=False))
+    return any(repr(a) != repr(b) for a, b in both) or (not again.broken and one.legend != again.legend)
+
+
 def one_trial(entry: Entry, world: World, sandbox) -> Trial:
     nothing = Trial(world.kind, world.seed, terms=world.terms.as_dict())
     if entry.source is None:
-        return Trial(**vars(nothing) | {"why": entry.problem or "nothing was handed in"})
+        return replace(nothing, why=entry.problem or "nothing was handed in")
     if len(entry.source) > LONGEST:
         why = f"the file has {len(entry.source)} characters; an entry has at most {LONGEST}"
-        return Trial(**vars(nothing) | {"why": why})
-    return judge(entry.source, f"{entry.name}.py", world, sandbox)
+        return replace(nothing, why=why)
+    for tries in range(1, TRIES + 1):
+        try:
+            return judge(entry.source, f"{entry.name}.py", world, sandbox)
+        except Broken as error:
+            why = f"the judge's own side failed, {tries} times: {error}; --resume judges it again"
+    return replace(nothing, why=sentence(why), broken=True)
 
 
 def front(points: list[tuple[float, float]]) -> list[int]:

@@ -73,6 +73,13 @@ SILENT = (  # nothing is sent; what is heard is what this rank remembers of itse
     "    return index.tobytes() + update[index].tobytes()",
     "    global last\n    last = update\n    return b''",
 )
+COUNTING = (  # what is heard depends on how often one has heard: every time a little less
+    "    half, vector = len(message) // 2, np.zeros(size, np.float32)",
+    "    global calls\n    calls = globals().get('calls', 0) + 1\n"
+    "    half, vector = len(message) // 2, np.zeros(size, np.float32)",
+)
+LESS = ("    return vector\n", "    return vector / np.float32(1 + calls / 100)\n")
+LOTS = ("    return vector\n", "    import os\n    return vector * np.float32(os.urandom(1)[0] / 255)\n")
 DEAF = ("    half, vector = len(message) // 2, np.zeros(size, np.float32)", "    return last\n    half, vector = 0, 0")
 
 

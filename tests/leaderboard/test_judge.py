@@ -1,14 +1,19 @@
 """The same entry always comes to the same; cheats gain nothing; what is wrong gets a sentence."""
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 import pytest
-from capstone_entries import CHEATS, DEAF, HONEST, LIAR, SILENT, WRONG, changed
+from capstone_entries import CHEATS, COUNTING, DEAF, HONEST, LESS, LIAR, LOTS, SILENT, WRONG, changed
 
 from dlmini.command_words import read_topology
 from dlmini.grade.sandbox.levels import choose
+from dlmini.grade.sandbox.visible_files import HOUSE, passable
 from dlmini.leaderboard import voices
 from dlmini.leaderboard.books import Books
 from dlmini.leaderboard.judge import Look, Trial, judge, rehearse
@@ -44,6 +49,41 @@ def test_in_sandboxes_an_entry_comes_to_what_it_comes_to_at_home(honest):
     assert honest.why == ""
     assert honest == rehearse(near(HONEST), WORLDS[0])
     assert judge(HONEST, "entry.py", WORLDS[0], choose("auto")) == honest
+
+
+ORDINARY = """
+import json, os, sys
+from dlmini.grade.sandbox.levels import choose
+from dlmini.leaderboard.judge import judge
+from dlmini.leaderboard.worlds import draw
+trial = judge(sys.stdin.read(), "entry.py", draw(bytes(range(32)), 1, steps=8)[0], choose("auto"))
+print(json.dumps([os.getuid(), choose("auto").name, trial.as_dict()]))
+"""
+NOBODY = 65534
+
+
+def python_for_all() -> str:
+    """An interpreter of this version that other users may run."""
+    usual = f"/usr/bin/python3.{sys.version_info.minor}"
+    found = [p for p in (sys.executable, usual) if os.path.exists(p) and passable(os.path.realpath(p))]
+    if os.name != "posix" or os.getuid() or not found or not passable(str(HOUSE)):
+        pytest.skip("only root can become another user, who must reach Python and the library")
+    return found[0]
+
+
+def test_an_ordinary_user_judges_as_root_does(tmp_path):
+    """Without compiled kernels, which each user has to make first."""
+    python, found = python_for_all(), []
+    paths = os.pathsep.join([str(HOUSE.parent), *(p for p in sys.path if p.endswith("site-packages"))])
+    for who in (0, NOBODY):
+        env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": paths, "HOME": "/nonexistent", "DLMINI_KERNELS": "numpy"}
+        terms = {"user": who, "group": who, "extra_groups": [], "env": env, "cwd": "/", "input": HONEST, "text": True}
+        done = subprocess.run([python, "-c", ORDINARY], capture_output=True, check=False, **terms)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert [one[0] for one in found] == [0, NOBODY]
+    assert found[0][2]["looks"]
+    assert found[0][2] == found[1][2]
 
 
 def test_worlds_follow_from_their_secret():
@@ -94,6 +134,21 @@ def test_state_does_not_survive_a_world():
     )
     for world in (WORLDS[0], WORLDS[0]):
         assert judge(counting, "entry.py", world, choose("auto")).why == ""
+
+
+def test_who_hears_something_else_every_time_is_still_judged_alike():
+    """`hear` that counts its calls: each rank has its own count, which follows from the run alone."""
+    entry = Entry("counting", changed(COUNTING, LESS))
+    (found,) = race([entry], WORLDS[:1], choose("auto"))
+    assert found.why == ""
+    assert found.trials[0].looks != one_trial(Entry("honest", HONEST), WORLDS[0], choose("auto")).looks
+    assert one_trial(entry, WORLDS[0], choose("auto")) == found.trials[0]
+
+
+def test_of_who_draws_lots_that_cannot_be_drawn_again_nothing_counts():
+    (found,) = race([Entry("lots", changed(LOTS))], WORLDS[:2], choose("auto"))
+    assert found.score == pytest.approx(0.1)
+    assert "came to something else" in found.why
 
 
 STAR = 'def recipe(terms):\n    return {"sync": "local:8", "topology": "star", "rounds": 1}\n'

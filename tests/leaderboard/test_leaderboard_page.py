@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -12,9 +13,12 @@ from typer.testing import CliRunner
 from dlmini.cli import app
 from dlmini.commands.leaderboard import plain
 from dlmini.grade.reading.names import slug
+from dlmini.grade.runner.process import Broken
 from dlmini.grade.sandbox.levels import choose
 from dlmini.grade.secret import keep
 from dlmini.leaderboard import worlds
+from dlmini.leaderboard.judge import Look, Trial
+from dlmini.leaderboard.kept import known
 from dlmini.leaderboard.page import write_board
 from dlmini.leaderboard.race import Entry, race
 
@@ -84,3 +88,77 @@ def test_names_become_files_of_their_own():
 def test_a_name_is_shown_as_it_is():
     for name in (r"\[red]eve", "[red]eve[/]", "eve"):
         assert Text.from_markup(plain(name) + " ").plain == name + " "
+
+
+def judged_by(monkeypatch, answer):
+    """Who asks for a trial gets `answer(name)` at once; returns the names that were asked for."""
+    asked = []
+
+    def judge(source, name, world, sandbox):
+        asked.append(name)
+        return replace(answer(name), world=world.kind, seed=world.seed, terms=world.terms.as_dict())
+
+    monkeypatch.setattr("dlmini.leaderboard.race.judge", judge)
+    return asked
+
+
+def some(name):
+    return Trial("", 0, "a recipe", (Look(1.0, 2.0, 0.5, 0.25, True),))
+
+
+def falls_over(name):
+    if name == "eve.py":
+        raise Broken("a runner did not start")
+    return some(name)
+
+
+def test_a_judge_that_fails_costs_that_entry_alone_and_a_resumed_race_judges_it_again(short, tmp_path, monkeypatch):
+    entries, drawn = [Entry(name, "x = 1") for name in ("ada", "eve", "zoe")], worlds.draw(bytes(32), 1)
+    keep_board = partial(write_board, tmp_path)
+    asked = judged_by(monkeypatch, falls_over)
+    found = {r.entry.name: r for r in race(entries, drawn, None, keep=keep_board)}
+    assert asked == ["ada.py", "ada.py", "eve.py", "eve.py", "zoe.py", "zoe.py"]  # twice each; eve's first never ended
+    assert [found[name].score for name in ("ada", "eve", "zoe")] == [0.25, 0.1, 0.25]
+    assert "--resume judges it again" in found["eve"].why
+    asked = judged_by(monkeypatch, some)
+    again = race(entries, drawn, None, keep=keep_board, known=partial(known, tmp_path, drawn))
+    assert asked == ["eve.py", "eve.py"]
+    assert {r.score for r in again} == {0.25}
+    assert [r for r in again if r.entry.name != "eve"] == [r for r in found.values() if r.entry.name != "eve"]
+
+
+def test_only_the_same_text_in_the_same_worlds_is_known(short, tmp_path, monkeypatch):
+    judged_by(monkeypatch, some)
+    drawn = worlds.draw(bytes(32), 1)
+    race([Entry("ada", "x = 1")], drawn, None, keep=partial(write_board, tmp_path))
+    assert known(tmp_path, drawn, Entry("ada", "x = 1")).score == 0.25
+    assert known(tmp_path, drawn, Entry("ada", "x = 2")) is None
+    assert known(tmp_path, drawn, Entry("eve", "x = 1")) is None
+    assert known(tmp_path, worlds.draw(bytes(31) + b"x", 1), Entry("ada", "x = 1")) is None
+    assert known(tmp_path, worlds.draw(bytes(32), 2), Entry("ada", "x = 1")) is None
+
+
+def test_a_board_of_an_earlier_version_can_be_replayed(short, tmp_path, monkeypatch):
+    judged_by(monkeypatch, some)
+    entries = [Entry("ada", "x = 1"), Entry("eve", None, "a page of text")]
+    race(entries, worlds.draw(bytes(32), 1), None, keep=partial(write_board, tmp_path))
+    keep(tmp_path / "secret.txt", bytes(32))
+    for name in ("ada", "eve"):
+        file = tmp_path / "entries" / f"{name}.json"
+        told = json.loads(file.read_text())
+        del told["text"]
+        for trial in told["trials"]:
+            del trial["broken"]
+        file.write_text(json.dumps(told))
+        done = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", name])
+        assert done.exit_code == 0, f"{done.output} {done.exception!r}"
+    file.write_text("[1, 2]")
+    wrong = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", name])
+    assert "no entry of a board" in str(wrong.exception)
+
+
+def test_what_has_no_meaning_together_is_refused(tmp_path):
+    nowhere = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path / "none"), "--resume"])
+    assert "there is none" in str(nowhere.exception)
+    both = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", "ada", "--resume"])
+    assert "leave submissions and --resume out" in str(both.exception)
