@@ -8,7 +8,7 @@ from math import ceil, floor, log2
 import numpy as np
 
 from dlmini.grade.expect import named, short, whole
-from dlmini.grade.lesson import Call, Calls, Lesson, Wrong
+from dlmini.grade.lesson import Call, Calls, Lesson, World, Wrong
 from dlmini.leaderboard.plan import read_plan
 from dlmini.leaderboard.terms import Terms
 from dlmini.leaderboard.voices import Unfit
@@ -125,41 +125,47 @@ def rounds_that_cost_nothing_or_too_much(case, found):
     right_rounds(case, found)
 
 
-# ---- heard: laws ----
+# ---- heard: laws. Rank 0 has the update, rank 1 what comes to it through the judge, who weighs it ----
 
 
-def spoken(coin, size: int, tail: float = 3.0, about: str = "") -> Call:
+def spoken(coin, size: int, tail: float = 3.0, about: str = "") -> World:
     update = (10 ** coin.uniform(-4, 0) * coin.standard_t(tail, size)).astype(np.float32)
-    return Call((update, int(coin.integers(2**31))), repeat=2, about=about)
+    return told(update, int(coin.integers(2**31)), about)
+
+
+def told(update: np.ndarray, seed: int, about: str = "") -> World:
+    """Two ranks, each a process of its own: one is given the update, the other how many numbers it has."""
+    return World(2, [(update, seed), (update.size, 0)], truth=update, about=about)
 
 
 def usual_updates(coin):
     for size in (1000, 4097, 20_011):
         yield spoken(coin, size)
-    below = -np.abs(spoken(coin, 3000).args[0])
-    yield Call((below, int(coin.integers(2**31))), repeat=2, about="an update of negative numbers")
+    below = -np.abs(spoken(coin, 3000).truth)
+    yield told(below, int(coin.integers(2**31)), "an update of negative numbers")
 
 
 def odd_updates(coin):
     for size in (1, 2, 15, 16, 64):
         yield spoken(coin, size, about=f"an update of {size} number{'s' * (size > 1)}")
     flat = np.where(coin.random(5000) < 0.5, 1, -1).astype(np.float32) * np.float32(0.01)
-    yield Call((flat, 1), repeat=2, about="an update whose numbers are all equally large")
-    yield Call((-np.abs(flat), 2), repeat=2, about="an update of negative numbers")
+    yield told(flat, 1, "an update whose numbers are all equally large")
+    yield told(-np.abs(flat), 2, "an update of negative numbers")
     one = np.zeros(3000, np.float32)
     one[int(coin.integers(3000))] = -2.0
-    yield Call((one, 3), repeat=2, about="an update of one number and zeros")
-    yield Call((np.zeros(3000, np.float32), 4), repeat=2, about="an update of zeros")
+    yield told(one, 3, "an update of one number and zeros")
+    yield told(np.zeros(3000, np.float32), 4, "an update of zeros")
 
 
 def sound_message(case, found) -> None:
-    update = case.args[0]
-    if not isinstance(found.value, tuple | list) or len(found.value) != 2:
-        raise Wrong(f"found {short(found.value)}, expected (bytes, vector): leave `heard` as it was given.")
-    nbytes, vector = found.value
+    update, vector, sent = case.truth, found.values[1], found.books.total()
+    if sent.messages != 1:
+        raise Wrong(
+            f"{sent.messages} messages were sent, expected one from rank 0 to 1: leave `heard` as it was given."
+        )
     most = update.size // 2 + 64
-    if not isinstance(nbytes, int) or nbytes > most:
-        raise Wrong(f"{update.size} numbers became {nbytes} bytes; a message has at most {most}.")
+    if sent.nbytes > most:
+        raise Wrong(f"{update.size} numbers became {sent.nbytes} bytes; a message has at most {most}.")
     if not isinstance(vector, np.ndarray) or vector.shape != update.shape or vector.dtype != np.float32:
         raise Wrong(f"hear made {short(vector)} of it, expected a vector of {update.size} float32.")
     if not np.isfinite(vector).all():
