@@ -136,17 +136,17 @@ def test_state_does_not_survive_a_world():
         assert judge(counting, "entry.py", world, choose("auto")).why == ""
 
 
-def test_who_hears_something_else_every_time_is_still_judged_alike():
-    """`hear` that counts its calls: each rank has its own count, which follows from the run alone."""
-    entry = Entry("counting", changed(COUNTING, LESS))
-    (found,) = race([entry], WORLDS[:1], choose("auto"))
+def test_who_hears_something_else_every_time_is_still_judged_alike(honest):
+    """`hear` that counts its calls: each rank has its own count, which follows from the run alone. A race runs it twice
+    in its first world, and compares."""
+    (found,) = race([Entry("counting", changed(COUNTING, LESS))], WORLDS[:1], choose("auto"))
     assert found.why == ""
-    assert found.trials[0].looks != one_trial(Entry("honest", HONEST), WORLDS[0], choose("auto")).looks
-    assert one_trial(entry, WORLDS[0], choose("auto")) == found.trials[0]
+    assert found.trials[0].looks
+    assert found.trials[0].looks != honest.looks
 
 
 def test_of_who_draws_lots_that_cannot_be_drawn_again_nothing_counts():
-    (found,) = race([Entry("lots", changed(LOTS))], WORLDS[:2], choose("auto"))
+    (found,) = race([Entry("lots", changed(LOTS))], WORLDS[:1], choose("auto"))
     assert found.score == pytest.approx(0.1)
     assert "came to something else" in found.why
 
