@@ -93,14 +93,13 @@ class Row:
 def row_of(number: int, outcome: Outcome, per_epoch: float = 1.0) -> Row:
     """`per_epoch`: steps of a worker in one epoch, for the curve."""
     recipe, ranks = outcome.recipe, outcome.phases
-    steps = recipe.sync.steps
 
     def share(phase):
         return mean(getattr(phases, phase) for phases in ranks)
 
     return Row(
         number,
-        steps,
+        recipe.sync.steps,
         type(recipe.topology).__name__,
         repr(recipe.compression),
         outcome.accuracy,
@@ -108,7 +107,7 @@ def row_of(number: int, outcome: Outcome, per_epoch: float = 1.0) -> Row:
         *map(share, ("compute", "communication", "waiting")),
         outcome.nbytes / 1e6,
         outcome.messages,
-        tuple(Point((m.t + 1) * steps / per_epoch, m.at, m.loss, m.accuracy) for m in outcome.measured),
+        tuple(Point(recipe.steps(0, m.t + 1) / per_epoch, m.at, m.loss, m.accuracy) for m in outcome.measured),
     )
 
 

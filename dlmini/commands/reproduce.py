@@ -14,7 +14,7 @@ from dlmini.terminal import console, say
 
 def reproduce(
     only: Annotated[str, typer.Option(help="documents, such as S0,S3; all by default")] = "",
-    long: Annotated[bool, typer.Option(help="more epochs: S3 takes half an hour")] = False,
+    long: Annotated[bool, typer.Option(help="more epochs and readings: S3 takes an hour")] = False,
     out: Annotated[Path | None, typer.Option(help="write the page to this new file")] = None,
 ) -> None:
     """Set every figure of the five source documents beside ours: some minutes on two cores."""

@@ -51,14 +51,19 @@ class Claim:
     def written(self, values: list[float]) -> str:
         if not values:
             return "–"
-        form = "{:+.1f}" if self.what == "accuracy" else "×{:.3g}"
-        return ", ".join(form.format(-v if self.what == "accuracy" else v) for v in values)
+        return ", ".join(points(-v) if self.what == "accuracy" else f"×{v:.3g}" for v in values)
 
     @property
     def band(self) -> str:
         if self.what == "accuracy":
             return f"{-self.low:g} to {-self.high:g} points" if self.low != self.high else f"about {-self.low:g} points"
         return f"×{self.low:g}–{self.high:g}" if self.low != self.high else f"about ×{self.low:g}"
+
+
+def points(value: float) -> str:
+    """With its sign; what is rounded to nothing has none."""
+    said = f"{value:+.1f}"
+    return said if float(said) else "0.0"
 
 
 CLAIMS = (

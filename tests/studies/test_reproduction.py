@@ -1,19 +1,44 @@
 """Every published figure has a row, no cell is empty, and a ratio is ours by theirs."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from dlmini.cli import app
 from dlmini.configurations import Row as Configuration
+from dlmini.nn import mlp
 from dlmini.plan import flush_sizes, sheet_of
-from dlmini.studies.claims import CLAIMS
+from dlmini.studies.claims import CLAIMS, points
 from dlmini.studies.classroom.published import TABLE
-from dlmini.studies.reproduction import levels, report, simulator
+from dlmini.studies.published_levels.timing import teams, timed
+from dlmini.studies.reproduction import levels, levels_as_published, report, simulator
 from dlmini.studies.reproduction.row import Row
 
 QUICK = ("S1", "S2")
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+LINES = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+WRITTEN = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in LINES if not line.startswith("| figure")]
+
+
+def commands() -> list[str]:
+    """Every command that the page, and the rows which take no computing, name."""
+    quick = [row for rows in report.reproduced(QUICK).values() for row in rows] + levels_as_published.cifar()
+    return sorted({row[-1].strip("`") for row in WRITTEN} | {row.command for row in quick})
+
+
+def parsed(command: str) -> dict:
+    """What the command line understands, without doing it; whatever it does not is an error."""
+    first, *words = command.split()
+    assert first == "dlmini"
+    found, context = typer.main.get_command(app), None
+    while hasattr(found, "commands"):
+        found, words = found.commands[words[0]], words[1:]
+        context = typer.Context(found, parent=context)
+    return found.make_context(command, words).params
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +91,50 @@ def test_the_sizes_of_zero_2_come_out_of_the_command_that_their_row_names(tmp_pa
     assert done.exit_code == 0, done.output
     written = (tmp_path / "plan" / "plan.md").read_text(encoding="utf-8")
     assert all(f"{2 * count / 1e6:.1f} MB" in written for count in flush_sizes(sheet_of(simulator.MODEL)))
+
+
+def test_every_named_command_is_one():
+    assert len(commands()) > 10
+    for command in commands():
+        assert isinstance(parsed(command), dict), command
+    with pytest.raises(Exception, match="No such option"):
+        parsed("dlmini compare --as-publicised")
+
+
+def test_the_page_has_every_document_and_no_empty_row():
+    """What, published, here and by which command are always said; a ratio only where both are numbers."""
+    assert len(WRITTEN) > 40
+    for row in WRITTEN:
+        assert len(row) == 6, row
+        assert all((row[0], row[1], row[2], row[5])), row
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"## {document.TITLE}" in text for document in report.DOCUMENTS.values())
+    assert not re.search(r"[-−]0\.0\b", text)
+
+
+def test_what_is_rounded_to_nothing_has_no_sign():
+    assert [points(value) for value in (-0.04, 0.04, 0.06, -0.06, 0)] == ["0.0", "0.0", "+0.1", "-0.1", "0.0"]
+
+
+def test_the_claims_are_set_beside_the_documents_own_algorithms_too():
+    like = Configuration(1, 1, "AllReduce", "None_()", 0.8, 10.0, 5.0, 4.0, 1.0, 100.0, 10)
+    rows = {n: replace(like, number=n, accuracy=0.8 - n / 100, communication=4.0 / n) for n in range(1, 11)}
+    rows[3] = replace(rows[3], megabytes=10.0)
+    made = levels_as_published.claimed(rows)
+    assert len(made) == len(CLAIMS) + 2
+    assert made[-2].here == pytest.approx(95)  # a twentieth of the numbers, each of twice the bytes
+    assert all(row.published and row.here for row in made)
+
+
+def test_a_configuration_takes_as_long_as_its_bytes_say():
+    rows = timed(mlp(), "lomonosov2", 6)
+    assert rows[3].megabytes == pytest.approx(rows[2].megabytes / 10, rel=0.05)  # 5 % of 4 bytes, as 8 bytes each
+    assert rows[9].megabytes == pytest.approx(rows[3].megabytes / 16, rel=0.01)
+    assert rows[1].seconds > rows[9].seconds
+    assert rows[1].compute == pytest.approx(rows[9].compute, rel=0.2)
+
+
+def test_teams_of_threads_talk_less():
+    by_ranks = teams(mlp(), "polus", 1)
+    assert list(by_ranks) == [20, 1]
+    assert by_ranks[20] > by_ranks[1] == 0
