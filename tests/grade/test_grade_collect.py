@@ -153,3 +153,74 @@ def test_one_hand_in_of_papers_alone_is_a_hand_in(tmp_path):
     (tmp_path / "report.pdf").unlink()
     (found,) = collect(tmp_path, STEM, TASKS, one=True)
     assert found.problem == "Nothing was handed in: there is no file."
+
+
+def test_a_folder_that_may_not_be_opened_costs_nobody_else(tmp_path, monkeypatch):
+    """As root opens every folder, the system's refusal is made up."""
+    from dlmini.grade.reading.class_list import class_of
+    from dlmini.grade.reading.pick import picked
+
+    for name in ("ann", "bo", "cy/inner"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / FILE).write_text(PLAIN)
+    (tmp_path / "cy" / FILE).write_text(PLAIN)
+    scandir = os.scandir
+
+    def refusing(place="."):
+        if os.fspath(place).endswith(("bo", "inner")):
+            raise PermissionError(13, "Permission denied", os.fspath(place))
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert [m.name for m in class_of(tmp_path, STEM).members] == ["ann", "bo", "cy"]
+    assert picked(tmp_path, [("ann",)], STEM).source == PLAIN
+    assert picked(tmp_path, [("cy",)], STEM).source == PLAIN
+    assert picked(tmp_path, [("bo",)], STEM).problem == (
+        f"{STEM}.py was not found; the submission holds bo (a folder that cannot be opened)."
+    )
+
+
+def test_an_error_of_the_system_does_not_name_the_graders_folders(tmp_path):
+    from dlmini.grade.reading.pick import picked
+
+    found = picked(tmp_path, [("nowhere",)], STEM)
+    assert found.problem == "It is not read: No such file or directory."
+
+
+def test_the_name_of_a_students_file_does_not_make_it_somebody_elses(tmp_path):
+    """Who calls a file as an export of another student would be called hands it in as one's own."""
+    for name in (
+        f"Ann_17_assignsubmission_file_Bo_18_assignsubmission_file_{FILE}",
+        "Bo_18_assignsubmission_file_x.txt",
+    ):
+        (tmp_path / name).write_text(PLAIN)
+    assert {s.name: s.id for s in collect(tmp_path, STEM)} == {"Ann_17": "17", "Bo_18": "18"}
+
+
+def test_names_and_times_of_gradescope_are_read_as_they_are_quoted():
+    from dlmini.grade.reading.exports import gradescope_senders, seconds
+
+    names = ["Patrick O'Brien", "'Patrick O''Brien'", '"Bob\' :sid: 777"', '"Say \\"x\\""']
+    rows = "".join(
+        f"submission_{i}:\r\n  :submitters:\r\n  - :name: {name}\r\n    :sid: 's{i}'\r\n"
+        f"  :created_at: 2026-03-0{i + 1} 10:00:00.000000000 Z\r\n  :history:\r\n  - :created_at: 2020-01-01 00:00\r\n"
+        for i, name in enumerate(names)
+    )
+    found = list(gradescope_senders(rows).values())
+    assert [s.name for s in found] == ["Patrick O'Brien", "Patrick O'Brien", "Bob' :sid: 777", 'Say "x"']
+    assert [s.id for s in found] == ["s0", "s1", "s2", "s3"]
+    assert [s.time for s in found] == [seconds(f"2026-03-0{i + 1}T10:00+00:00") for i in range(4)]
+    assert seconds("2026-03-01 10:00:00.5 -08:00") == seconds("2026-03-01T18:00:00.5+00:00")
+
+
+def test_one_student_with_very_many_files_does_not_slow_down_the_list_of_a_class(tmp_path, monkeypatch):
+    """Of a zip every name is looked at once, not once for every student."""
+    from dlmini.grade.reading import zips
+    from dlmini.grade.reading.class_list import class_of
+
+    members = [(f"{i:03}/{FILE}", PLAIN) for i in range(60)] + [(f"zoe/{'a/' * 40}{i}.txt", "") for i in range(2000)]
+    (tmp_path / "class.zip").write_bytes(zipped([*members, (f"zoe/{FILE}", PLAIN)]))
+    looks, parts_of = [], zips.parts_of
+    monkeypatch.setattr(zips, "parts_of", lambda name: looks.append(name) or parts_of(name))
+    assert len(class_of(tmp_path / "class.zip", STEM).members) == 61
+    assert len(looks) <= 2 * 2061

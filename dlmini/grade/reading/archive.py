@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.names import parts_of, path_of
-from dlmini.grade.reading.zips import BROKEN, kind_of, name_of, opened, stamp
+from dlmini.grade.reading.zips import BROKEN, kind_of, listing, opened, stamp
 
-FILE, FOLDER = "file", "folder"
+FILE, FOLDER, SHUT = "file", "folder", "a folder that cannot be opened"
 KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
@@ -36,19 +36,19 @@ def entries(root: Path, budget: Budget) -> list[Entry]:
         if kind(root.lstat().st_mode) == FILE and zipfile.is_zipfile(root):
             return members(root, budget)
         return [_entry(root, (root.name,), budget)]
-    return [_entry(file, file.relative_to(root).parts, budget) for file in walk(root, budget)]
+    return [_entry(file, file.relative_to(root).parts or (root.name,), budget) for file in walk(root, budget)]
 
 
 def walk(root: Path, budget: Budget) -> list[Path]:
-    """All that is no folder, in order; links are listed but not followed."""
-    found, depth = [], len(root.parts)
-    for folder, folders, files in os.walk(root, followlinks=False):
+    """All that is no folder, or cannot be looked into, in order; links are listed but not followed."""
+    found, shut, depth = [], [], len(root.parts)
+    for folder, folders, files in os.walk(root, onerror=shut.append, followlinks=False):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         folders[:] = sorted(set(folders) - set(links))
         budget.list(len(folders) + len(links) + len(files))
         budget.descend(len(Path(folder).parts) - depth)
         found += [Path(folder, name) for name in sorted([*files, *links])]
-    return found
+    return [*found, *(Path(error.filename) for error in shut)]
 
 
 def kind(mode: int) -> str:
@@ -68,7 +68,8 @@ def _entry(file: Path, path: tuple[str, ...], budget: Budget) -> Entry:
         budget.spend(len(data))
         return data
 
-    return Entry(path, kind(found.st_mode), found.st_mtime, read)
+    what = kind(found.st_mode)
+    return Entry(path, SHUT if what == FOLDER else what, found.st_mtime, read)
 
 
 def members(source, budget: Budget, inside: tuple[str, ...] = ()) -> list[Entry]:
@@ -78,9 +79,8 @@ def members(source, budget: Budget, inside: tuple[str, ...] = ()) -> list[Entry]
     except BROKEN as error:
         raise Unsafe(f"the archive cannot be read ({str(error)[:200]})") from error
     found = []
-    for info in archive.infolist():
-        name = name_of(info)
-        if info.is_dir() or (inside and parts_of(name)[: len(inside)] != inside):
+    for info, name, whole in listing(archive):
+        if info.is_dir() or whole[: len(inside)] != inside:
             continue
         budget.list()
         parts = safe(name)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dlmini.grade.reading.archive import FILE, FOLDER
 from dlmini.grade.reading.exports import GRADESCOPE, METADATA, MOODLE, Sender, gradescope_senders, sender, stamped
-from dlmini.grade.reading.tree import Tree
+from dlmini.grade.reading.tree import SEEN, Tree
 from dlmini.grade.reading.zips import BROKEN
 
 STRAY = (".csv", ".yml", ".yaml", ".json", ".html", ".htm", ".md", ".txt", ".log", ".ini", ".toml", ".cfg")
@@ -127,9 +127,9 @@ def joined(one: Member, other: Member) -> Member:
 def by_name(tree: Tree, place: tuple[str, ...], what: str) -> list[Member]:
     """A hand-in of no export. With a time in its name, or in those of all it holds, it may be one of several."""
     name = bare(place[-1], what)
-    inner = told_apart(tree.children(place))[0] if what == FOLDER else {}
+    inner = told_apart(tree.children(place, SEEN))[0] if what == FOLDER else {}
     times = {one: stamped(bare(one, kind)) for one, kind in inner.items()}
-    if times and all(found and not found[0] for found in times.values()):
+    if 0 < len(times) < SEEN and all(found and not found[0] for found in times.values()):
         return [member(tree, Sender(name, "", found[1]), (*place, one), True) for one, found in times.items()]
     known = stamped(name)
     if known and known[0]:

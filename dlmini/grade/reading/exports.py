@@ -7,18 +7,19 @@ Gradescope  submission_12, and submission_metadata.yml, which says whose that is
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from typing import NamedTuple
 
-MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
-CANVAS = re.compile(r"(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)")
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)", re.DOTALL)
+CANVAS = re.compile(r"(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
 STAMP = re.compile(
     r"(?P<name>.*?)[ _@-]*(?P<day>\d{4}-\d\d-\d\d)([T _-](?P<hour>\d\d)[-:.]?(?P<minute>\d\d)([-:.]?\d\d)?)?Z?"
 )
-FIELD = re.compile(r":(sid|name|created_at):[ ]*['\"]?([^'\"\n]+)")
+FIELD = re.compile(r"^[ -]*:(sid|name|created_at):(.*)$", re.MULTILINE)
 
 
 class Sender(NamedTuple):
@@ -40,15 +41,27 @@ def sender(name: str, is_file: bool) -> Sender | None:
 
 def gradescope_senders(text: str) -> dict[str, Sender]:
     """submission_123 -> its sender, from the text of submission_metadata.yml."""
-    found = {}
+    found, text = {}, text.replace("\r\n", "\n")
     for folder, block in re.findall(r"^(\S+):\n((?:[ ]+.*\n?)+)", text, re.MULTILINE):
         fields = {}
-        for field, value in FIELD.findall(block):
-            fields.setdefault(field, value.strip())  # the first submitter; and not what came before, the history
+        for field, value in FIELD.findall(block):  # the first submitter; and not what came before, the history
+            fields.setdefault(field, unquoted(value.strip()))
         name = fields.get("name") or fields.get("sid") or folder
         time = seconds(fields.get("created_at", ""))
         found[folder] = Sender(name, fields.get("sid", ""), time, "gradescope")
     return found
+
+
+def unquoted(text: str) -> str:
+    """A value of YAML: bare, or in quotes of either kind. A name may hold quotes, and what looks like a field."""
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
+        return text
+    if text[0] == "'":
+        return text[1:-1].replace("''", "'")
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text[1:-1]
 
 
 def stamped(name: str) -> tuple[str, float] | None:
@@ -65,8 +78,8 @@ def stamped(name: str) -> tuple[str, float] | None:
 
 def seconds(text: str) -> float | None:
     """A date and time, as exports and people write them, in seconds; None if it is none. Without a zone: local time."""
-    text = text.strip().removesuffix(" UTC") + "+00:00" * text.strip().endswith(" UTC")
+    text = re.sub(r"\s*(Z|UTC)$", "+00:00", re.sub(r"\s+(?=[+-]\d\d:?\d\d$)", "", text.strip()))
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
         return None

@@ -38,8 +38,13 @@ def picked(root: Path, places: list[tuple[str, ...]], stem: str, tasks: Iterable
             seen = opened_up(seen, budget)
         return chosen(seen, stem, tasks)
     except (Unsafe, Unreadable, OSError) as error:
-        said = str(error) if isinstance(error, Unreadable) else f"It is not read: {error}."
+        said = str(error) if isinstance(error, Unreadable) else f"It is not read: {reason(error)}."
         return Picked(None, printable(said))
+
+
+def reason(error: Unsafe | OSError) -> str:
+    """Without the grader's own path, which an error of the system would name."""
+    return (error.strerror or "the system refuses") if isinstance(error, OSError) else str(error)
 
 
 def gathered(root: Path, place: tuple[str, ...], budget: Budget) -> list[Entry]:

@@ -7,9 +7,12 @@ import stat
 import struct
 import time
 import zipfile
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from dlmini.files import DAMAGED
+from dlmini.grade.reading.names import parts_of
 
 BROKEN = (*DAMAGED, ArithmeticError)
 END, CENTRAL, LOCAL = b"PK\5\6", b"PK\1\2", b"PK\3\4"  # signatures, APPNOTE.TXT 4.3
@@ -17,8 +20,35 @@ UTF8 = 0x800  # general purpose bit 11: the name is UTF-8
 LARGEST = 256 << 20  # bytes of an archive whose names are mended in memory
 
 
+class Named(NamedTuple):
+    """A member of an archive, its name, and the parts of that."""
+
+    info: zipfile.ZipInfo
+    name: str
+    parts: tuple[str, ...]
+
+
 def opened(source) -> zipfile.ZipFile:
-    """A path or a stream as an open zip. Where a name claims to be UTF-8 and is not, the claim is taken back."""
+    """A path or a stream as an open zip. The zip of a class is asked for once for each hand-in, and stays open."""
+    if not isinstance(source, Path):
+        return _opened(source)
+    found = source.stat()
+    return _kept(source, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=1)
+def listing(archive: zipfile.ZipFile) -> list[Named]:
+    """All members with their names."""
+    return [Named(info, name, parts_of(name)) for info in archive.infolist() for name in [name_of(info)]]
+
+
+@lru_cache(maxsize=1)
+def _kept(source: Path, time: int, size: int) -> zipfile.ZipFile:
+    return _opened(source)
+
+
+def _opened(source) -> zipfile.ZipFile:
+    """Where a name claims to be UTF-8 and is not, the claim is taken back."""
     try:
         return zipfile.ZipFile(source)
     except UnicodeDecodeError:
