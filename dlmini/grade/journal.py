@@ -21,7 +21,7 @@ class Journal:
     """Appends verdicts and knows those that are there. `terms` must be equal in every run of a folder."""
 
     def __init__(self, file: Path, terms: dict, resume: bool):
-        self.file, self.lock = file, threading.Lock()
+        self.file, self.lock, self.terms = file, threading.Lock(), terms
         self.known: dict[tuple[str, str, str], Verdict] = {}
         if file.exists() and not resume:
             raise ValueError(
@@ -38,8 +38,10 @@ class Journal:
             self._know(line)
 
     def _know(self, line: dict) -> None:
-        """What a line says. One that was written by another version, or by nobody, says nothing."""
-        with suppress(KeyError, TypeError, AttributeError):
+        """What a line says. One that was written by another version, or is not as it was written, says nothing."""
+        with suppress(KeyError, TypeError, AttributeError, ValueError):
+            if line.pop("sum") != checksum(line):
+                return None
             if "struck" in line:
                 return self._forget(*line["struck"])
             verdict = Verdict(**{name: value for name, value in line["verdict"].items() if name in NAMES})
@@ -68,7 +70,8 @@ class Journal:
         self.out.close()
 
     def _append(self, line: dict) -> None:
-        self.out.write(json.dumps(line) + "\n")  # in ASCII: no letter of a student's program can end a line
+        whole = line if line is self.terms else {**line, "sum": checksum(line)}
+        self.out.write(json.dumps(whole) + "\n")  # in ASCII: no letter of a student's program can end a line
         self.out.flush()
         os.fsync(self.out.fileno())
 
@@ -84,6 +87,11 @@ def whole_lines(file: Path) -> list[dict]:
         with file.open("r+b") as opened:
             opened.truncate(end)
     return [_parsed(line) for line in data[:end].split(b"\n")[:-1]]
+
+
+def checksum(line: dict) -> str:
+    """Of a line without its sum: a byte that was changed on the disk gives nobody a mark."""
+    return hashlib.sha256(json.dumps(line, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _parsed(line: bytes) -> object:
