@@ -70,16 +70,21 @@ SENTENCES = {  # what is closed, and what it means if it is not
 }
 
 
+UNCOUNTED = "memory is limited for each process alone, not for all of a submission"
+
+
 class Protections(NamedTuple):
-    """What is closed, what is open, and whether memory is counted for a submission as a whole."""
+    """What is closed, what is open, whether memory is counted for a submission as a whole, and by the kernel."""
 
     closed: list[str]
     open: list[str]
     counted: bool
+    grouped: bool = False
 
     def __str__(self) -> str:
         closed = f"closed: {', '.join(self.closed)}" if self.closed else "nothing is closed"
-        memory = "memory is limited for a submission as a whole" if self.counted else "memory is limited per process"
+        memory = "memory is limited " + ("for a submission as a whole" if self.counted else "per process")
+        memory += ", by the kernel" if self.grouped else ""
         return "; ".join([closed, memory, *(f"OPEN: {SENTENCES[name]}" for name in self.open)])
 
 
@@ -90,29 +95,31 @@ def protections(sandbox, limits: Limits | None = None) -> Protections:
         Path(place, "mine").write_text("x")
         hidden = next((HOUSE / "lessons").glob("*/grading.py"))
         args = (os.getpid(), door.getsockname()[1], str(hidden), place)
-        found, counted = answered(sandbox, limits, args)
+        found, *memory = answered(sandbox, limits, args)
     closed = [name for name in SENTENCES if not found.get(name, True)]
-    return Protections(closed, [name for name in SENTENCES if name not in closed], counted)
+    return Protections(closed, [name for name in SENTENCES if name not in closed], *memory)
 
 
-def answered(sandbox, limits: Limits, args: tuple) -> tuple[dict, bool]:
-    """What the program could do, as a student's runs; and whether its processes can be counted from here."""
+def answered(sandbox, limits: Limits, args: tuple) -> tuple[dict, bool, bool]:
+    """What the program could do, as a student's runs; whether its processes can be counted from here, or in a group."""
     case = {"source": PROGRAM, "name": "probe.py", "function": "probe", "world": None, "kwargs": {}, "repeat": 1}
     with Runners(sandbox, limits) as runners:
         (runner,) = runners.take(1)
-        counted = sys.platform == "linux" and len(below(os.getpid())) > 1
+        grouped = runners.watch.group is not None
+        counted = grouped or (sys.platform == "linux" and len(below(os.getpid())) > 1)
         runner.begin({**case, "calls": [args]}, time.monotonic() + 60)
         verb, *rest = runner.hear()
         (found,), _, _ = ending(verb, rest, 1, limits)
         runner.stop()
         runner.settle()
-    return found, counted
+    return found, counted, grouped
 
 
 def demand(found: Protections, name: str) -> None:
     """`--sandbox strict`: refuse to go on with anything open."""
-    if found.open:
-        open_ways = "; ".join(SENTENCES[one] for one in found.open)
+    ways = [*(SENTENCES[one] for one in found.open), *([] if found.counted else [UNCOUNTED])]
+    if ways:
+        open_ways = "; ".join(ways)
         raise ValueError(
             f"--sandbox strict: with {name}, the strongest there is here, {open_ways}. "
             "Install bubblewrap (apt install bubblewrap), or grade on Linux 5.13 or later; or leave strict out"

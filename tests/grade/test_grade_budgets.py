@@ -132,3 +132,43 @@ def test_the_longest_honest_answers_pass():
     whole, toc = lengths(data[: HEAD.size])
     assert len(strict(bytearray(data[HEAD.size :]), toc)) == 2
     assert whole == len(data) - HEAD.size
+
+
+HOARDS = {
+    "nothings": "[None] * 50_000",
+    "empty arrays": "[__import__('numpy').empty(0)] * 5_000",
+}
+
+
+@pytest.mark.parametrize("lot", HOARDS.values(), ids=list(HOARDS))
+def test_messages_of_very_many_values_count_for_what_the_judge_needs_to_keep_them(lot, sandbox):
+    source = f"def f(comm):\n    lot = {lot}\n    while True:\n        comm.send(0, lot)\n"
+    (found,) = verdicts(made(World(1, [()])), source, sandbox)
+    assert found.status == FAILED
+    assert "bytes were sent" in found.detail
+
+
+def test_who_finds_no_process_for_a_case_waits_and_it_is_nobodys_fault(monkeypatch):
+    import os
+
+    from dlmini.grade.runner import host
+    from dlmini.grade.runner.ending import ending
+    from dlmini.grade.runner.judge_pipes import Broken
+    from dlmini.grade.runner.pipes import NO_PROCESS
+
+    tries = []
+
+    def full():
+        tries.append(1)
+        if len(tries) < 5:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return 4711
+
+    monkeypatch.setattr(os, "fork", full)
+    monkeypatch.setattr(host, "LOOK", 0.0)
+    assert host.forked() == 4711
+    monkeypatch.setattr(host, "PATIENCE", 3)
+    tries.clear()
+    assert host.forked() is None
+    with pytest.raises(Broken, match="no process left"):
+        ending("over", [NO_PROCESS, 0.0], 1, SMALL)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dlmini.grade.runner.judge_pipes import ENDED, Late, Lost
+from dlmini.grade.runner.judge_pipes import ENDED, Broken, Late, Lost
+from dlmini.grade.runner.pipes import NO_PROCESS
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
 
@@ -32,6 +33,8 @@ def ending(verb: str, rest: list, calls: int, limits: Limits, rank: int | None =
 
 def ended(code, cpu, limits: Limits) -> Lost:
     """Why a process is over that has not answered."""
+    if code == NO_PROCESS:
+        raise Broken("this machine has no process left for a case")
     if isinstance(cpu, float) and cpu >= limits.cpu - 0.25:
         return Late(f"it used more than {limits.cpu} s of processor time: an endless loop, or far too slow.")
     if code == -9:

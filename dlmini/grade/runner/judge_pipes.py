@@ -21,6 +21,10 @@ ENDED = "your program ended without an answer."
 LATE = "no answer in time: it waits, or sleeps, for ever."
 
 
+class Broken(Exception):
+    """The grader's own side failed: nobody's fault, to be tried again."""
+
+
 class Lost(Exception):
     """The student's side ended, hung or overstepped a limit: a sentence for the student."""
 
@@ -45,6 +49,7 @@ class PatientPipes:
         self.process, self.deadline, self.nonce, self.look = process, deadline, b"", look
         self.inn, self.out, self.aside = (p.fileno() for p in (process.stdout, process.stdin, process.stderr))
         self.came, self.muttered, self.hung_up, self.polls = bytearray(), bytearray(), False, {}
+        self.table = 0  # bytes of the last frame's table of contents: what it costs to keep it grows with this
         if os.name == "posix":
             for pipe in (self.inn, self.out, self.aside):
                 os.set_blocking(pipe, False)
@@ -70,8 +75,8 @@ class PatientPipes:
         self.look()
         if time.monotonic() > self.deadline:
             raise Late(LATE)
-        whole, toc = lengths(self._exactly(HEAD.size))
-        return strict(self._exactly(whole), toc)
+        whole, self.table = lengths(self._exactly(HEAD.size))
+        return strict(self._exactly(whole), self.table)
 
     def _exactly(self, count: int) -> bytearray:
         while len(self.came) < count:

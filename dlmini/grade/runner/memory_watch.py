@@ -1,7 +1,8 @@
 """How much memory all processes of a submission hold together. The kernel's own limit knows single processes only.
 
-The judge looks while it waits for an answer. What a runner holds before it has run anything does not count, and is
-taken off each of its processes: they are forks of it, and share that.
+Where control groups are to be had the kernel counts, and ends who takes too much. Everywhere on Linux the judge also
+looks while it waits for an answer. What a runner holds before it has run anything does not count: to a group it is
+brought later, and here it is taken off each of its processes, for they are forks of it, and share that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 from dlmini.grade.runner.judge_pipes import Greedy
+from dlmini.grade.sandbox.memory_groups import MemoryGroup
 
 EVERY = 0.1  # seconds between two looks
 
@@ -18,12 +20,18 @@ EVERY = 0.1  # seconds between two looks
 class MemoryWatch:
     """Over the runners of one submission. Where the system does not tell who is whose child, it sees nothing."""
 
-    def __init__(self, most: int):
-        self.most, self.due, self.bases = most, 0.0, {}
+    def __init__(self, most: int, group: MemoryGroup | None = None):
+        self.most, self.due, self.bases, self.group = most, 0.0, {}, group
 
     def add(self, pid: int) -> None:
         """From now on count what the runner with this process, and all below, hold more than now."""
-        self.bases[pid] = max(map(resident, below(pid)), default=0)
+        family = below(pid)
+        self.bases[pid] = max(map(resident, family), default=0)
+        if self.group:
+            try:
+                self.group.take(family)
+            except OSError:  # others may make rules for groups: from now on only looking is left
+                self.close()
 
     def forget(self, pid: int) -> None:
         self.bases.pop(pid, None)
@@ -34,7 +42,20 @@ class MemoryWatch:
             return
         self.due = now + EVERY
         if self.held() > self.most:
-            raise Greedy(f"its processes held more than {self.most >> 20} MB of memory together.")
+            raise self.greedy()
+
+    def greedy(self) -> Greedy:
+        return Greedy(f"its processes held more than {self.most >> 20} MB of memory together.")
+
+    def blame(self) -> None:
+        """Somebody has ended without a word. Greedy, if the kernel did that, for memory."""
+        if self.group and self.group.ended():
+            raise self.greedy()
+
+    def close(self) -> None:
+        group, self.group = self.group, None
+        if group:
+            group.close()
 
     def held(self) -> int:
         return sum(max(0, resident(one) - base) for pid, base in self.bases.items() for one in below(pid))

@@ -12,6 +12,7 @@ import select
 from dlmini.grade.runner.values import HEAD, frame, trusting
 
 OVER = "over"  # with this begins the line that ends a case
+NO_PROCESS = 1000  # in the place of an exit code: there was no process to be had for the case
 
 
 class BlockingPipes:

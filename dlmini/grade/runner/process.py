@@ -10,19 +10,16 @@ from contextlib import ExitStack, suppress
 
 import psutil
 
-from dlmini.grade.runner.judge_pipes import Lost, Over, PatientPipes
+from dlmini.grade.runner.judge_pipes import Broken, Lost, Over, PatientPipes
 from dlmini.grade.runner.memory_watch import MemoryWatch
 from dlmini.grade.runner.pipes import OVER
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.levels import ENVIRONMENT
 from dlmini.grade.sandbox.limits import Limits
+from dlmini.grade.sandbox.memory_groups import group_of
 
 START = 120.0  # seconds for a runner to come up; longer is the machine's fault, not the student's
 GRACE = 3.0  # seconds for a case that was told to stop
-
-
-class Broken(Exception):
-    """The grader's own side failed: nobody's fault, to be tried again."""
 
 
 class RunnerProcess:
@@ -76,7 +73,11 @@ class RunnerProcess:
                 nonce, *found = self.pipes.hear()
             except Over as last:
                 self.over = True
+                self.watch.blame()
                 return (OVER, *last.args)
+            except Lost:
+                self.watch.blame()
+                raise
             if nonce == self.nonce and found and type(found[0]) is str and found[0] != OVER:
                 return tuple(found)
 
@@ -131,7 +132,7 @@ class Runners:
 
     def __init__(self, sandbox, limits: Limits):
         self.sandbox, self.limits, self.runners = sandbox, limits, []
-        self.watch = MemoryWatch(limits.memory)
+        self.watch = MemoryWatch(limits.memory, group_of(limits.memory) if sandbox.grouped else None)
 
     def take(self, count: int) -> list[RunnerProcess]:
         """So many runners that serve. They start together, before any of them is waited for."""
@@ -150,6 +151,7 @@ class Runners:
 
     def __exit__(self, *_):
         with ExitStack() as closing:
+            closing.callback(self.watch.close)
             for runner in self.runners:
                 closing.callback(runner.close)
 

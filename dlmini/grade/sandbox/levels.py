@@ -58,6 +58,7 @@ def settings(limits: Limits, processes=None, uid=None, unshare=False, filtered=T
 @dataclass(frozen=True)
 class Bwrap:
     name = "bwrap"
+    grouped = True  # whether the kernel is asked to count memory, where it can be
     warning = ""
 
     def command(self, limits: Limits) -> list[str]:
@@ -91,6 +92,7 @@ class Rlimit:
     landlock: bool = True
     seccomp: bool = True
     name = "rlimit"
+    grouped = True
     warning = (
         "bubblewrap is not in force: submissions are held by limits on time, memory, processes and files, and by what "
         "else this system offers (Linux: namespaces, Landlock, seccomp; macOS: nothing)."
@@ -112,6 +114,8 @@ class Rlimit:
 class Own(Rlimit):
     """For one's own program: the same, but without counting the user's other processes, which takes time."""
 
+    grouped = False
+
     def settings(self, limits: Limits) -> dict:
         return settings(limits, unshare=True, filtered=False)
 
@@ -119,6 +123,7 @@ class Own(Rlimit):
 @dataclass(frozen=True)
 class Bare:
     name = "none"
+    grouped = False
     warning = "this system offers no limits: only a time limit holds. Grade only what you trust, or grade on Linux."
 
     def command(self, limits: Limits) -> list[str]:
