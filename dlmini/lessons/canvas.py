@@ -89,9 +89,14 @@ class Stage(anywidget.AnyWidget):
             self._send_pictures(points=[])
 
     def drawn(self):
-        """The pictures as a figure, for where there are no widgets."""
-        figure, axes = sheet(4.5 * len(self.pictures), 4.2, 1, len(self.pictures), squeeze=False)
-        for ax, picture in zip(axes.flat, self.pictures, strict=True):
+        """Pictures and curves as a figure, for where there are no widgets."""
+        panels = len(self.pictures) + any(self.curves)
+        figure, axes = sheet(4.5 * panels, 4.2, 1, panels, squeeze=False)
+        for label, curve in zip(self.labels, self.curves, strict=True):
+            axes[0, -1].plot(*np.array(curve, float).reshape(-1, 2).T, label=label)
+            axes[0, -1].set(xlabel=self.axes[0], ylabel=self.axes[1])
+            axes[0, -1].legend(fontsize="small")
+        for ax, picture in zip(axes.flat, self.pictures, strict=False):
             rows, columns, _ = picture.pixels.shape
             blurred = {"interpolation": "bilinear"} if picture.smooth else {}
             ax.imshow(picture.pixels, extent=(0, columns, rows, 0), **blurred)

@@ -28,7 +28,7 @@ class Frame(NamedTuple):
 class Desk:
     """`play()` makes the frames of one run; `label()` names it; `pause()` are the seconds between two frames.
 
-    still: the picture for where there are no widgets; what the stage shows, if none is given.
+    still: the picture for where there are no widgets, until something was run; what the stage shows, if none is given.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Desk:
         pause: Callable[[], float],
         still: Callable[[], Sheet] | None = None,
     ):
-        self.still = still or stage.drawn
+        self._first, self._box = still or stage.drawn, None
         self.stage, self.choices, self.play, self.label, self.pause = stage, choices, play, label, pause
         self.thread: threading.Thread | None = None
         self._stop = threading.Event()
@@ -88,6 +88,12 @@ class Desk:
     def _reflect(self, state: str, text: str) -> None:
         self.stage.state, self.stage.text = state, text
         self.buttons["Stop"].disabled = state != RUNNING
+        if self._box is not None and state != RUNNING:
+            self._box.renew()
+
+    def still(self) -> Sheet:
+        """What the stage shows after a run; before it, a picture of what there is to see."""
+        return self.stage.drawn() if self.stage.curves else self._first()
 
     def box(self) -> ipywidgets.VBox:
         """All of it, for the notebook."""
@@ -95,4 +101,5 @@ class Desk:
             widget.style.description_width = "initial"
         rows = [ipywidgets.HBox(row) for row in (list(self.choices.values()), list(self.buttons.values()))]
         rows[0].layout.flex_flow = "row wrap"
-        return StillBox([*rows, self.stage], self.still)
+        self._box = StillBox([*rows, self.stage], self.still)
+        return self._box

@@ -6,12 +6,21 @@ from collections.abc import Callable
 
 import ipywidgets
 
-from dlmini.show.paper import Sheet, WithStill
+from dlmini.show.paper import Sheet, picture_of
+from dlmini.show.stills import WithStill
 
 
-def image() -> ipywidgets.Image:
+class Pictured(ipywidgets.HTML):
+    """Room for a figure, with the words that describe it; in the dark it is dark. `bundle` is what paper gets of it."""
+
+    def show(self, figure: Sheet) -> None:
+        self.bundle = picture_of(figure)[0]
+        self.value = self.bundle["text/html"]
+
+
+def image() -> Pictured:
     """Room for a picture in its own size, or as much of it as there is place for."""
-    return ipywidgets.Image(format="png", layout={"width": "auto", "max_width": "100%", "align_self": "flex-start"})
+    return Pictured(layout={"width": "auto", "max_width": "100%", "align_self": "flex-start"})
 
 
 class StillBox(WithStill, ipywidgets.VBox):
@@ -19,6 +28,7 @@ class StillBox(WithStill, ipywidgets.VBox):
 
     def __init__(self, children, still: Callable[[], Sheet]):
         self.still = still
+        self.picture = next((child for child in children if isinstance(child, Pictured)), None)
         super().__init__(children)
 
 
@@ -37,4 +47,4 @@ class PictureDesk(WithStill, ipywidgets.VBox):
 
     def draw(self) -> None:
         self.figure = self.drawn(**{name: widget.value for name, widget in self.choices.items()})
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import ipywidgets
 
 from dlmini import profile
-from dlmini.show.dashboard_still import invitation, still_of
+from dlmini.show.dashboard_still import invitation, seen, still_of
 from dlmini.show.live import ENDED, GOING, IDLE, PAUSED, RESTING, RUNNING, STARTING, Live
 from dlmini.show.live_run import sentence
-from dlmini.show.paper import WithStill
 from dlmini.show.recordings import Recorded
+from dlmini.show.stills import WithStill
 
 PERIOD = 0.18  # seconds between two looks: five in a second and a bit; each costs a browser without a GPU 15 ms
 _open: weakref.WeakSet[Dashboard] = weakref.WeakSet()
@@ -45,7 +45,9 @@ class Dashboard(WithStill, ipywidgets.VBox):
         _open.add(self)
 
     def still(self):
-        """What it would show: runs that were recorded, or only what it offers."""
+        """The runs that it shows; if there are none yet, some that were recorded, or only what it offers."""
+        if any(run.board.curves["loss"] for run in self.live.runs):
+            return seen(self.live.runs)
         if self.recorded:
             return still_of(self.recorded)
         return invitation([self.panel.label(), self.plan.invitation])
@@ -108,6 +110,7 @@ class Dashboard(WithStill, ipywidgets.VBox):
         except Exception as error:  # pieces that do not fit together, no room for workers ...: one sentence
             kind, text = "bad", sentence(error)
         self._turn(ENDED, text, kind)
+        self.renew()
 
     def _begin(self) -> None:
         self.label = self.panel.label()

@@ -13,24 +13,32 @@ from html import escape
 from ipywidgets import HTML
 
 from dlmini.show.palette import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, VERMILION
+from dlmini.show.stills import WithStill
 
 STATES = {"unsent": GREY, "sent": BLUE, "success": GREEN, "error": VERMILION, "no reply": ORANGE}
 STATES |= {"invalid": PURPLE, "not needed": PALE}
 OFTEN = 1.0
 
 
-def show(project) -> HTML:
+class View(WithStill, HTML):
+    """The status; what stands for it where there are no widgets is its last."""
+
+    def _still_bundle(self) -> dict:
+        return {"text/html": self.value, "text/plain": "The status of a volunteers' project."}
+
+
+def show(project) -> View:
     """Display the view; it follows the project until that is closed."""
     from IPython.display import display
 
-    now = drawn(project.status()) if project.end.alive else closed(project.url)
-    view = HTML(now)
-    display(view._repr_mimebundle_() | {"text/html": now}, raw=True)  # in a static copy: how it stood
+    view = View(drawn(project.status()) if project.end.alive else closed(project.url))
+    view.observe(lambda _: view.renew(), "value")
+    display(view)
     threading.Thread(target=follow, args=(project, view), daemon=True).start()
     return view
 
 
-def follow(project, view: HTML) -> None:
+def follow(project, view: View) -> None:
     pause = threading.Event()
     while project.end.alive:
         with suppress(Exception):  # it may be closed in this moment: the view then stays as it is

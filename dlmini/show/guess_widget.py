@@ -8,11 +8,12 @@ from math import log10
 import ipywidgets
 
 from dlmini.course.guesses import Question, number
+from dlmini.show.stills import WithStill
 
 WIDE = 50  # from such a ratio of most to least on, a slider moves by factors
 
 
-class Ask(ipywidgets.VBox):
+class Ask(WithStill, ipywidgets.VBox):
     """A question with its place for an answer. `give` keeps an answer and says so; None takes it back."""
 
     def __init__(self, asked: Question, paper, standing, give):
@@ -29,23 +30,23 @@ class Ask(ipywidgets.VBox):
     def __repr__(self) -> str:
         return repr(self.paper)
 
-    def _repr_mimebundle_(self, **given):
-        """Beside the live one, the question for paper."""
-        return {**super()._repr_mimebundle_(**given), "text/html": self.paper._repr_html_()}
+    def _still_bundle(self) -> dict:
+        """Where there are no widgets: the question for paper."""
+        return {"text/html": self.paper._repr_html_(), "text/plain": repr(self.paper)}
 
     def say(self, words: str) -> None:
         self.note.value = f'<span class="dlmini-note" style="opacity:.75;padding:0 8px">{escape(words)}</span>'
 
     def choices(self, standing) -> list[ipywidgets.Widget]:
-        buttons = ipywidgets.ToggleButtons(options=self.asked.of, value=standing)
+        buttons = ipywidgets.ToggleButtons(options=self.asked.of, value=standing, description="your guess")
         buttons.style.button_width = "auto"
         buttons.observe(lambda change: self.say(self.give(self.asked, change["new"])), "value")
         return [buttons]
 
     def numbers(self, standing) -> list[ipywidgets.Widget]:
         typed = "" if standing is None else number(standing).replace(",", "")
-        layout = {"width": "9em"}
-        self.box = ipywidgets.Text(value=typed, placeholder="type or slide", layout=layout, continuous_update=False)
+        look = {"layout": {"width": "14em"}, "style": {"description_width": "initial"}, "continuous_update": False}
+        self.box = ipywidgets.Text(value=typed, placeholder="type or slide", description="your guess", **look)
         self.slider, self.following = self.make_slider(), False
         self.follow(standing)
         self.box.observe(lambda change: self.typed(change["new"]), "value")
@@ -54,7 +55,8 @@ class Ask(ipywidgets.VBox):
 
     def make_slider(self) -> ipywidgets.Widget:
         least, most = self.asked.between
-        look = {"readout": False, "continuous_update": False, "layout": {"width": "16em"}}
+        look = {"readout": False, "continuous_update": False, "layout": {"width": "19em"}}
+        look |= {"description": "or slide", "style": {"description_width": "initial"}}
         if self.asked.by_ratio and most / least >= WIDE:
             return ipywidgets.FloatLogSlider(value=least, base=10, min=log10(least), max=log10(most), step=0.05, **look)
         whole = all(isinstance(edge, int) for edge in (least, most)) and most - least <= 200

@@ -5,6 +5,8 @@ A notebook shows it by itself, with a text that says what is drawn; a script wri
 
 from __future__ import annotations
 
+from base64 import b64encode
+from html import escape
 from io import BytesIO
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,6 +14,12 @@ from matplotlib.figure import Figure
 
 DPI = 96
 NAMES = 8  # of lines, in a text that describes a picture
+DARK = (  # JupyterLab, VS Code and Voila say in their own ways that the page is dark
+    "<style>.dlmini-figure{position:relative;display:inline-block;max-width:100%}"
+    ".dlmini-figure img{display:block;max-width:100%}.dlmini-figure i{display:none}"
+    ':is([data-jp-theme-light="false"],.vscode-dark,.theme-dark) .dlmini-figure i{display:block;position:absolute;'
+    "inset:0;pointer-events:none;backdrop-filter:invert(.93) hue-rotate(180deg)}</style>"
+)
 
 
 class Sheet(Figure):
@@ -38,14 +46,46 @@ def sheet(width: float, height: float, rows: int = 1, columns: int = 1, **option
 
 def picture_of(figure: Sheet) -> tuple[dict, dict]:
     """What a notebook keeps of a figure: the picture, and in words what is on it (the metadata `alt`)."""
-    said = described(figure)
-    return {"image/png": figure._repr_png_(), "text/plain": said}, {"image/png": {"alt": said}}
+    png, said = figure._repr_png_(), described(figure)
+    found = {"text/html": page_of(figure, png, said), "image/png": png, "text/plain": said}
+    return found, {"image/png": {"alt": said}}
+
+
+def page_of(figure: Sheet, png: bytes, said: str) -> str:
+    """The picture with its words; in a dark theme a sheet lies over it that turns white to black and keeps hues.
+
+    The sheet has holes where colours mean something: photographs, maps of heat and their scales.
+    """
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
+    sheet = f'<i style="clip-path:polygon(evenodd,{",".join(cut_out(figure))})"></i>'
+    return f'{DARK}<div class="dlmini-figure"><img src="{source}" alt="{escape(said)}">{sheet}</div>'
+
+
+def cut_out(figure: Sheet) -> list[str]:
+    """Corners of the whole and of each hole, in per cent from the left and from the top."""
+    found, whole = ["0% 0%,100% 0%,100% 100%,0% 100%,0% 0%"], figure.bbox
+    for box in (axes.get_window_extent() for axes in figure.axes if is_painted(axes)):
+        left, right = (100 * x / whole.width for x in (box.x0, box.x1))
+        top, bottom = (100 * (1 - y / whole.height) for y in (box.y1, box.y0))
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom), (left, top))
+        found.append(",".join(f"{x:.2f}% {y:.2f}%" for x, y in corners) + ",0% 0%")
+    return found
+
+
+def is_painted(axes) -> bool:
+    """Whether it shows an image, or the scale of one."""
+    from matplotlib.collections import QuadMesh
+
+    return bool(axes.get_visible() and (axes.images or any(isinstance(one, QuadMesh) for one in axes.collections)))
 
 
 def described(figure: Figure) -> str:
     """What is drawn, for who cannot see it: titles, axes, and the names of lines, bars and fields."""
     said = [figure.get_suptitle()] if figure.get_suptitle() else []
     said += filter(None, (of_axes(axes) for axes in figure.axes if axes.get_visible()))
+    known = {text for axes in figure.axes for text in names_of(axes)}
+    beside = [text for legend in figure.legends for text in legend_of(legend) if text not in known]
+    said += ["Beside: " + ", ".join(dict.fromkeys(beside))] if beside else []
     return "Figure. " + " ".join(one.rstrip(".") + "." for one in map(flat, said) if one) if said else "Figure."
 
 
@@ -61,12 +101,20 @@ def of_axes(axes) -> str:
 
 
 def names_of(axes) -> list[str]:
-    """The legend's names; else those at the ticks, if these are words."""
+    """The names of what is drawn and what stands in the legend; else those at the ticks, if these are words."""
     _, labels = axes.get_legend_handles_labels()
-    if labels:
-        return labels
+    if labels or axes.get_legend():
+        return labels + legend_of(axes.get_legend())
     ticks = [text.get_text() for axis in (axes.xaxis, axes.yaxis) for text in axis.get_ticklabels()]
-    return [text for text in ticks if any(letter.isalpha() for letter in text)]
+    return [text for text in ticks if any(letter.isalpha() for letter in text) and not text.startswith("$")]
+
+
+def legend_of(legend) -> list[str]:
+    """What a legend says, which may be of colours that no line is named by; its title first."""
+    if legend is None:
+        return []
+    title, names = legend.get_title().get_text(), [text.get_text() for text in legend.get_texts()]
+    return [f"{title}: {names[0]}", *names[1:]] if title and names else names
 
 
 def kind_of(axes) -> str:
@@ -76,13 +124,3 @@ def kind_of(axes) -> str:
 def flat(text: str) -> str:
     """In one line, without the dollars of formulas."""
     return " ".join(text.replace("$", "").split())
-
-
-class WithStill:
-    """Of a widget: where widgets do not work (a static copy, paper), the picture `still()` is there, and its words."""
-
-    def still(self) -> Sheet:
-        return self.figure
-
-    def _repr_mimebundle_(self, **given) -> dict:
-        return {**super()._repr_mimebundle_(**given), **picture_of(self.still())[0]}

@@ -16,6 +16,10 @@ from dlmini.show.palette import BLACK, CURVES, GREEN, VERMILION, themed
 from dlmini.show.paper import sheet
 
 FRAMES = 6  # pictures per step
+DARK = (  # as other figures (paper.py): white becomes black, hues stay
+    '<style>:is([data-jp-theme-light="false"],.vscode-dark,.theme-dark) .animation img'
+    "{filter:invert(.93) hue-rotate(180deg)}</style>"
+)
 SIGNS = {  # matplotlib's buttons show letters of a font that it fetches from the network; lessons fetch nothing
     "fa-minus": "−",
     "fa-fast-backward": "|◀",
@@ -117,7 +121,7 @@ def played(drawing: Drawing, seconds: float) -> str:
 
     pause = 1000 * seconds / FRAMES
     film = FuncAnimation(figure, show, frames=drawing.steps * FRAMES + 1, interval=pause)
-    return begun(offline(film.to_jshtml(fps=FRAMES / seconds, default_mode="once")))
+    return DARK + begun(offline(film.to_jshtml(fps=FRAMES / seconds, default_mode="once")))
 
 
 def offline(page: str) -> str:

@@ -161,9 +161,9 @@ def test_the_classrooms_ring_falls_into_the_predicted_window_and_latencies_would
 
 def test_the_bench_follows_its_sliders():
     bench = Bench()
-    before = bytes(bench.picture.value)
+    before = bench.picture.value
     bench.ranks.value = 4
-    assert bytes(bench.picture.value) not in (b"", before)
+    assert bench.picture.value not in ("", before)
     assert bench.words.value == prices(4, 1_000_000, Link(1e-4, 1e8))
 
 

@@ -135,7 +135,7 @@ def test_the_bench_draws_what_was_sent_and_forgets_it_when_cleared():
     assert [p.nbytes for p in bench.sent["virtual"]] == [1000, 1_000_000]
     assert fit(bench.sent["virtual"]).alpha == pytest.approx(1e-4, rel=1e-6)
     assert "8.65 ms" in bench.words.value
-    assert bytes(bench.picture.value).startswith(PNG)
+    assert bench.picture.bundle["image/png"].startswith(PNG)
     bench.network.value = "infiniband"
     assert not bench.sent["virtual"]
 

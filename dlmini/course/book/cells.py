@@ -11,6 +11,7 @@ from itertools import groupby
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = '<p class="live">Live in the notebook{}.</p>'
 STILL = "; this is its first picture"
+FOLLOWS = "Live in the notebook; a still picture of it follows."  # said by a widget whose picture is the next output
 DRAWN = "what the cell above has drawn"
 CHECK = re.compile(r"check\(")  # a cell that looks at somebody's own functions
 CHECKED = '<p class="live">In the notebook this says what your function does right, and what not yet.</p>'
@@ -69,16 +70,18 @@ def displayed(data, facts=None) -> str:
     known = words if words.startswith("Figure. ") else DRAWN
     said = {kind: (facts or {}).get(kind, {}).get("alt", known) for kind in IMAGES}
     still = next((picture(kind, data[kind], said[kind]) for kind in IMAGES if kind in data), "")
-    if WIDGET in data and "text/html" in data:
-        return f'<div class="card">{data["text/html"]}</div>'  # a question: paper has room for the answer
-    if WIDGET in data:
-        return still + LIVE.format(STILL if still else "")
+    if WIDGET in data and not still and "text/html" not in data:
+        return "" if data.get("text/plain") == FOLLOWS else LIVE.format("")
+    if still and (WIDGET in data or (facts or {}).get("dlmini") == "still"):
+        return still + LIVE.format(STILL)
+    if still:
+        return still
     if "<script" in data.get("text/html", ""):
         frame = FIRST_FRAME.search(data["text/html"])
         return (shown(frame[1]) + LIVE.format(STILL)) if frame else LIVE.format("")
-    if "text/html" in data:
+    if "text/html" in data:  # a card; or a question: paper has room for the answer
         return f'<div class="card">{data["text/html"]}</div>'
-    return still or printed(data.get("text/plain", ""))
+    return printed(data.get("text/plain", ""))
 
 
 def picture(kind: str, content: str, said: str = DRAWN) -> str:

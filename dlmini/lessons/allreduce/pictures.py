@@ -113,7 +113,7 @@ class Bench:
         n, nbytes, link = self.ranks.value, round(self.size.value), Link(self.latency.value, self.speed.value)
         self.words.value = prices(n, nbytes, link)
         self.figure = races(n, nbytes, link)
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
     def box(self) -> ipywidgets.VBox:
         rows = [ipywidgets.HBox(self.sliders[:2]), ipywidgets.HBox(self.sliders[2:])]

@@ -13,7 +13,8 @@ from dlmini.outcome import Outcome
 from dlmini.show.gantt import timeline
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, strokes, themed
-from dlmini.show.paper import WithStill, sheet
+from dlmini.show.paper import sheet
+from dlmini.show.stills import WithStill
 from dlmini.sync import Asynchronous, BulkSynchronous, PartlySynchronous, StaleSynchronous
 
 
@@ -99,6 +100,7 @@ class SlowWorker(WithStill, ipywidgets.VBox):
             widget.value = start.get(name, widget.value)
             widget.observe(lambda _: self.draw(), "value")
         self.task, self.time, self.ages = small_task(), image(), image()
+        self.picture = self.time
         box = ipywidgets.Box(list(self.choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
         super().__init__([box, self.time, self.ages])
         self.draw()
@@ -109,8 +111,8 @@ class SlowWorker(WithStill, ipywidgets.VBox):
         run = raced(self.task, sync, rounds=12, spans=True, **chosen)
         title = f"{sync!r}: {pace(run):.0f} pushes per second, {n / GRADIENT:.0f} if none were slow"
         self.figure = timeline(run.events, title=title)
-        self.time.value = self.figure._repr_png_()
-        self.ages.value = staleness_histogram({"staleness of pushes": staleness(run)}, n - 1)._repr_png_()
+        self.ages.show(staleness_histogram({"staleness of pushes": staleness(run)}, n - 1))
+        self.time.show(self.figure)
 
 
 def slow_worker(**start) -> SlowWorker:

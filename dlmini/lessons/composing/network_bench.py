@@ -13,7 +13,7 @@ from dlmini.lessons.composing.runs import Trained
 from dlmini.lessons.composing.winners import plain, vectors
 from dlmini.lessons.picture_desk import image
 from dlmini.show.frontier import pareto
-from dlmini.show.paper import WithStill
+from dlmini.show.stills import WithStill
 from dlmini.show.units import BYTES, said
 
 OWN = "by the sliders"
@@ -64,7 +64,7 @@ class NetworkBench(WithStill, ipywidgets.VBox):
         rows = priced(self.worlds[self.choices["data"].value], latency / 1e6, 1e6 * bandwidth, step / 1e3)
         title = f"{said(latency / 1e6)} and {said(1e6 * bandwidth, BYTES)}/s, a step takes {said(step / 1e3)}"
         self.figure = pareto(rows, title=title)
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
 
 def network_bench(worlds: Mapping[str, Mapping[int, Trained]], **start) -> NetworkBench:

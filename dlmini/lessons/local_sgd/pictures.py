@@ -11,7 +11,8 @@ from dlmini.lessons.local_sgd.periods import Row, descent, longest_period, rests
 from dlmini.lessons.picture_desk import image
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, strokes, themed
-from dlmini.show.paper import Sheet, WithStill, sheet
+from dlmini.show.paper import Sheet, sheet
+from dlmini.show.stills import WithStill
 
 VALLEYS = {"curvatures": (1.0, 0.2), "minima": (-1.0, 1.0)}
 LONG = 240  # steps that are drawn of two valleys
@@ -100,7 +101,7 @@ class TwoValleys(WithStill, ipywidgets.VBox):
 
     def draw(self) -> None:
         self.figure = valleys(**{name: widget.value for name, widget in self.choices.items()})
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
 
 def two_valleys(**start) -> TwoValleys:

@@ -147,7 +147,7 @@ class Bench:
         lines = {f"line, {kind}": fit(fastest(points), relative=True) for kind, points in enough.items()}
         title = "The cost of one message" if lines else "Two sizes make a line: send some"
         self.figure = cost_lines(self.sent, lines, title, between=(5e-7, 10.0))
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
     def box(self) -> ipywidgets.VBox:
         rows = [ipywidgets.HBox([self.payload, self.network]), ipywidgets.HBox(self.buttons)]

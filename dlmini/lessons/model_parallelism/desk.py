@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipywidgets
 
+from dlmini.lessons.picture_desk import PictureDesk
 from dlmini.parallel import gpipe, interleaved, one_f_one_b, price, zero_bubble
 from dlmini.show.palette import strokes, themed
 from dlmini.show.paper import Sheet, sheet
@@ -39,7 +40,7 @@ def drawn(schedule: str, stages: int, micros: int, chunks: int, back: float) -> 
     return figure
 
 
-class Desk(ipywidgets.VBox):
+class Desk(PictureDesk):
     """A drop-down, four sliders and a picture; every change draws it again."""
 
     def __init__(self, **start):
@@ -50,22 +51,7 @@ class Desk(ipywidgets.VBox):
             "chunks": ipywidgets.IntSlider(2, 1, 4, description="chunks (interleaved)"),
             "back": ipywidgets.FloatSlider(2.0, min=0.5, max=4.0, step=0.5, description="back / forward"),
         }
-        for name, widget in choices.items():
-            widget.style.description_width, widget.continuous_update = "initial", False
-            widget.value = start.get(name, widget.value)
-            widget.observe(lambda _: self.draw(), "value")
-        self.choices, self.picture = choices, ipywidgets.Image(format="png")
-        box = ipywidgets.Box(list(choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
-        super().__init__([box, self.picture])
-        self.draw()
-
-    def draw(self) -> None:
-        self.figure = drawn(**{name: widget.value for name, widget in self.choices.items()})
-        self.picture.value = self.figure._repr_png_()
-
-    def _repr_mimebundle_(self, **given):
-        """Where there are no widgets, the picture is still there."""
-        return {**super()._repr_mimebundle_(**given), "image/png": self.figure._repr_png_()}
+        super().__init__(choices, drawn, start)
 
 
 def desk(**start) -> Desk:

@@ -15,7 +15,8 @@ from dlmini.lessons.parameter_servers.learning import classroom_ring, classroom_
 from dlmini.lessons.picture_desk import image
 from dlmini.show.matrices import bytes_between
 from dlmini.show.palette import BLACK, BLUE, CURVES, GREEN, GREY, HEAT, VERMILION, themed
-from dlmini.show.paper import WithStill, sheet
+from dlmini.show.paper import sheet
+from dlmini.show.stills import WithStill
 from dlmini.show.units import BYTES, said, unit
 
 
@@ -110,6 +111,7 @@ class ServerBench(WithStill, ipywidgets.VBox):
             widget.value = start.get(name, widget.value)
             widget.observe(lambda _: self.draw(), "value")
         self.race, self.loads = image(), image()
+        self.picture = self.race
         box = ipywidgets.Box(list(self.choices.values()), layout=ipywidgets.Layout(flex_flow="row wrap"))
         super().__init__([box, self.race, self.loads])
         self.draw()
@@ -121,7 +123,8 @@ class ServerBench(WithStill, ipywidgets.VBox):
         self.figure = server_race(n, nbytes, link, here=k)
         shown = link_loads({f"{n} workers, {k} servers": costs.served(n, k, nbytes, Switch(link)),
                             "every worker also serves": costs.served_by_all(n, nbytes, Switch(link))})  # fmt: skip
-        self.race.value, self.loads.value = self.figure._repr_png_(), shown._repr_png_()
+        self.loads.show(shown)
+        self.race.show(self.figure)
 
 
 def server_bench(**start) -> ServerBench:

@@ -10,7 +10,8 @@ import numpy as np
 from dlmini.lessons.picture_desk import image
 from dlmini.lessons.quantisation.grids import decoded, entropy, errors_by_bits, levels_of, on_grid
 from dlmini.show.palette import BLACK, BLUE, GREY, VERMILION, themed
-from dlmini.show.paper import WithStill, sheet
+from dlmini.show.paper import sheet
+from dlmini.show.stills import WithStill
 
 
 @themed
@@ -63,7 +64,7 @@ class BitsBench(WithStill, ipywidgets.VBox):
 
     def draw(self) -> None:
         self.figure = grid(self.u, self.bits.value)
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
 
 def bits_bench(u: np.ndarray, bits: int = 4) -> BitsBench:

@@ -11,7 +11,8 @@ from matplotlib.ticker import FuncFormatter
 from dlmini.lessons.picture_desk import image
 from dlmini.lessons.sparsification.largest import expected_density, kept, place_bits
 from dlmini.show.palette import BLACK, BLUE, GREY, HEAT, VERMILION, strokes, themed
-from dlmini.show.paper import WithStill, sheet
+from dlmini.show.paper import sheet
+from dlmini.show.stills import WithStill
 
 
 def percent() -> FuncFormatter:
@@ -112,7 +113,7 @@ class RatioBench(WithStill, ipywidgets.VBox):
 
     def draw(self) -> None:
         self.figure = selection(self.u, self.share.value, self.pixels)
-        self.picture.value = self.figure._repr_png_()
+        self.picture.show(self.figure)
 
 
 def ratio_bench(u: np.ndarray, shape: tuple[int, ...], share: float = 0.01) -> RatioBench:
