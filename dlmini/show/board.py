@@ -33,12 +33,14 @@ class Board:
         self.others = list(others) or [f"server {rank}" for rank in range(workers, ranks)]
         self.every = 1  # rounds of a point
         self.curves: dict[str, list[Row]] = {name: [] for name in CURVES}
-        self.phases = np.zeros((ranks, len(PHASES)))  # seconds so far
+        self.phases = np.zeros((ranks, len(PHASES) + 1))  # seconds so far, by name; the last are those without one
         self.sent, self.messages = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
         self.done = np.zeros(ranks, np.int64)  # rounds that each worker has ended
         self.alive = np.ones(workers, bool)  # workers that have not died
         self.seconds, self.staleness, self.portions, self.faults = 0.0, Counter(), Counter(), []
         self.zero: float | None = None  # when the first rank began its first round: getting ready is not training
+        self._ready: dict[int, float] = {}  # when each rank began; seconds for which somebody held the run do not count
+        self._held = 0.0
         self._heard: list[Round] = []
         self._told = dict.fromkeys(CURVES, 0)
         self._before: deque[np.ndarray] = deque([self.phases.copy()], WINDOW)
@@ -73,7 +75,10 @@ class Board:
             self.alive[event.rank] = not event.deadly
 
     def _book(self, event: Round | Served) -> None:
-        self.phases[event.rank] = [getattr(event.phases, phase) for phase in PHASES]
+        """Seconds add up: what is neither work nor messages (batches, steps, showing weights) is the rest."""
+        named, now = spent(event), event.at - self._held
+        rest = now - self._ready.setdefault(event.rank, now - named) - named
+        self.phases[event.rank] = [*(getattr(event.phases, phase) for phase in PHASES), max(0.0, rest)]
         self.sent[event.rank], self.messages[event.rank] = event.sent, event.messages
 
     def _learn(self, event: Round) -> None:
@@ -116,6 +121,7 @@ class Board:
     def skip(self, seconds: float) -> None:
         """So long nothing happened, because somebody held the run: what follows is drawn as if no time had passed."""
         self.zero = (self.zero or 0.0) + seconds
+        self._held += seconds
 
     # ---- pictures come out ----
 
@@ -143,8 +149,8 @@ class Board:
         return {name: np.array(rows, np.float32) for name, rows in self.curves.items() if rows}
 
     def shares(self, whole: bool = False) -> np.ndarray:
-        """Seconds per rank and phase: of the last looks, or of the whole run."""
-        return self.phases if whole else self.phases - self._before[0]
+        """Seconds per rank and phase, and without a name: of the last looks, or of the whole run."""
+        return self.phases if whole else np.maximum(0.0, self.phases - self._before[0])
 
     def facts(self, whole: bool = False) -> dict:
         """All that is not a curve, as plain numbers."""
@@ -166,6 +172,6 @@ class Board:
         }
 
 
-def spent(event: Round) -> float:
+def spent(event: Round | Served) -> float:
     """Seconds that a rank has been at it, as far as its books say."""
     return sum(getattr(event.phases, phase) for phase in PHASES) if event.phases is not None else 0.0

@@ -3,6 +3,8 @@ const CURVES = ["loss", "accuracy", "spread"], TOTALS = ["time", "stale"], ALL =
 const CALM = 500; // milliseconds: bars that change more often are not easier to read
 const AXES = [["rounds", 0], ["seconds", 1], ["megabytes sent", 2]];
 const DASHES = [[], [9, 5], [2, 4], [9, 4, 2, 4]];
+const PHASES = ["compute", "waiting", "communication", "other"]; // recordings of old have no other
+const sum = (row) => row.reduce((all, part) => all + part, 0);
 const DARK_INK = "#1a1a1a"; // on yellow, whatever the theme
 
 const floats = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
@@ -109,7 +111,7 @@ export default () => {
       return button;
     });
     const keys = make("div", "dlmini-keys", time.head);
-    for (const phase of ["compute", "waiting", "communication"]) {
+    for (const phase of PHASES) {
       make("i", "", keys).style.background = colours.phases[phase];
       make("span", "", keys, phase);
     }
@@ -205,9 +207,9 @@ export default () => {
 
     function bars(canvas, facts, marks) {
       const page = sheet(canvas), { g, w, h, em } = page;
-      const all = facts ? facts.phases : [], sum = (row) => row[0] + row[1] + row[2];
+      const all = facts ? facts.phases : [];
       const longest = Math.max(0, ...all.map(sum));
-      if (!longest) return note(page, ["seconds of each rank:", "at work, waiting, in messages"]);
+      if (!longest) return note(page, ["seconds of each rank:", "at work, waiting, in messages, other"]);
       const rows = all.slice(0, Math.max(2, Math.floor(h / (0.62 * em))));
       const other = (r) => facts.others?.[r - facts.workers] ?? `server ${r}`;
       const names = rows.map((_, r) => (r < facts.workers ? `rank ${r}` : other(r)));
@@ -222,7 +224,7 @@ export default () => {
         g.textAlign = "right";
         if (!small || r % 4 === 0) g.fillText(names[r], x0 - 0.5 * em, y);
         let x = x0;
-        ["compute", "waiting", "communication"].forEach((phase, j) => {
+        PHASES.slice(0, row.length).forEach((phase, j) => {
           const part = row[j] * scale;
           g.fillStyle = colours.phases[phase];
           g.fillRect(x, y - thick / 2, part, thick);
@@ -304,8 +306,8 @@ export default () => {
       const told = (panel, text) => { if (panel.canvas.getAttribute("aria-label") !== text) panel.canvas.setAttribute("aria-label", text); };
       told(loss, ended === null ? "training loss: nothing yet" : `training loss of ${names}; now ${digits(ended)}`);
       told(accuracy, facts?.accuracy == null ? "test accuracy: nothing yet" : `test accuracy of ${names}; now ${percent(facts.accuracy)}`);
-      told(time, facts ? "where time goes: " + facts.phases.map((row, r) => { const all = row[0] + row[1] + row[2] || 1;
-        return `rank ${r} computes ${Math.round(100 * row[0] / all)} %, waits ${Math.round(100 * row[1] / all)} %, sends and receives ${Math.round(100 * row[2] / all)} %`; }).slice(0, 8).join("; ") : "where time goes: nothing yet");
+      told(time, facts ? "where time goes: " + facts.phases.map((row, r) => { const all = sum(row) || 1, share = (j) => Math.round((100 * (row[j] ?? 0)) / all);
+        return `rank ${r} computes ${share(0)} %, waits ${share(1)} %, sends and receives ${share(2)} %, does other things ${share(3)} %`; }).slice(0, 8).join("; ") : "where time goes: nothing yet");
       told(stale, facts?.staleness.length ? "staleness: " + facts.staleness.map(([s, n]) => `${n} pushes ${s} steps late`).join(", ") : "staleness: no server, nothing stale");
       told(spread, apart === null ? "distance apart: all workers hold equal weights" : `distance between workers: now ${digits(apart)}`);
     }

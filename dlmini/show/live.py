@@ -21,7 +21,7 @@ except ImportError as missing:
     ) from missing
 
 from dlmini.show.board import CURVES, Board
-from dlmini.show.palette import BAD, GOOD, PHASE
+from dlmini.show.palette import BAD, GOOD, GREY, PHASE
 from dlmini.show.palette import CURVES as COLOURS
 
 IDLE, STARTING, RUNNING, PAUSED, ENDED = "idle", "starting", "running", "paused", "ended"
@@ -46,7 +46,9 @@ class Live(anywidget.AnyWidget):
     state = traitlets.Unicode(IDLE).tag(sync=True)
     message = traitlets.Dict({"kind": "quiet", "text": ""}).tag(sync=True)
     marks = traitlets.Dict({}).tag(sync=True)  # rank -> a word beside its bar, such as "killed"
-    colours = traitlets.Dict({"curves": list(COLOURS), "phases": PHASE, "good": GOOD, "bad": BAD}).tag(sync=True)
+    colours = traitlets.Dict(
+        {"curves": list(COLOURS), "phases": PHASE | {"other": GREY}, "good": GOOD, "bad": BAD}
+    ).tag(sync=True)
 
     def __init__(self, **options):
         super().__init__(**options)

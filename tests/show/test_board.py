@@ -79,12 +79,24 @@ def test_bars_show_the_last_looks_while_it_runs_and_all_of_it_at_the_end():
     board = Board(ranks=1, workers=1, rounds=100)
     for t in range(50):
         board.take([said(t, 0, compute=1.0 * t, waiting=10.0 if t >= 40 else 0.0)])
-    assert board.shares()[0].tolist() == [WINDOW - 1, 10, 0]
-    assert board.shares(whole=True)[0].tolist() == [49, 10, 0]
+    assert board.shares()[0].tolist() == [WINDOW - 1, 10, 0, 0]
+    assert board.shares(whole=True)[0].tolist() == [49, 10, 0, 0]
     before = board.shares().tolist()
     for _ in range(2 * WINDOW):
         board.take([])
     assert board.shares().tolist() == before, "a run that stands still keeps its bars"
+
+
+def test_seconds_of_a_bar_add_up_to_what_passed_and_a_pause_is_nobody_s():
+    board = Board(ranks=2, workers=2, rounds=10)
+    board.take([said(0, rank, at=5.0 + rank, compute=0.5, waiting=0.25) for rank in range(2)])
+    board.take([said(1, 0, at=8.0, compute=1.5, waiting=0.5, communication=0.5)])
+    assert board.shares(whole=True)[0].tolist() == [1.5, 0.5, 0.5, 1.25]
+    assert board.shares(whole=True).sum(1).tolist() == [8.0 - 4.25, 0.75]
+    board.skip(10.0)
+    board.take([said(2, 0, at=19.0, compute=2.0, waiting=0.5, communication=0.5)])
+    assert board.shares(whole=True)[0].tolist() == [2.0, 0.5, 0.5, 1.75]
+    assert board.shares(whole=True).sum(1).tolist() == [19.0 - 10.0 - 4.25, 0.75]
 
 
 def test_staleness_is_counted_and_faults_are_kept():
