@@ -1,5 +1,17 @@
-"""`python -m dlmini` is the command `dlmini`."""
+"""`python -m dlmini`, and the command `dlmini`: Ctrl-C while the commands are being read ends it without a word."""
 
-from dlmini.cli import main
+import signal
 
-main()
+
+def main() -> None:
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:  # not where Ctrl-C is ignored, as behind nohup
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from dlmini.cli import main as run
+
+    signal.signal(signal.SIGINT, usual)
+    run()
+
+
+if __name__ == "__main__":
+    main()

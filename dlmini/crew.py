@@ -39,6 +39,8 @@ def worked_off(
                 yield number, said
     finally:
         for hand in crew.values():
+            hand.process.kill()  # all of them at once: who is waited for may take its time to go
+        for hand in crew.values():
             hand.end()
 
 

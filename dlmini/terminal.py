@@ -57,6 +57,11 @@ def together(task, optimizer, epochs, seed, pieces, place, out, **ends):
 
     sync, topology, compression = pieces
     workers = place.size - topology.servers
+    if workers > len(task.train):
+        raise ValueError(
+            f"--workers {workers}: there are {len(task.train):,} images to learn from, and every worker needs at least "
+            f"one of its own; give at most so many"
+        )
     per_epoch = max(1, len(task.train) // workers // task.batch // sync.period(10**9))
     rounds = max(1, epochs * per_epoch)
     recipe = Recipe(sync, topology, compression, optimizer, rounds=rounds, evaluate_every=per_epoch, seed=seed)

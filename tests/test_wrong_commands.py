@@ -89,6 +89,9 @@ WRONG = [
     (("doctor", "--hosts", "nowhere"), "nowhere: No such file or directory; check the path"),
     (("course", "slides", "99"), "there is no lesson '99'; give numbers such as 04"),
     (("lab", "--no-token"), "without its token"),
+    ((*TOGETHER, "--workers", "1000000"), "every worker needs at least one of its own; give at most so many"),
+    (("volunteer", "serve", ""), "it has no name; say where the project lives"),
+    (("volunteer", "demo", "--part", "moon"), "choose some of"),
 ]
 
 

@@ -23,9 +23,18 @@ INSTALL = 'volunteers need starlette, uvicorn and httpx; pip install "dlmini[vol
 Url = Annotated[str, typer.Argument(metavar="URL", help="as the server shows it: http://HOST:PORT")]
 
 
+def named(text: str) -> Path:
+    """A folder that was really named: no name at all would be the one where the command was typed."""
+    if not text.strip():
+        raise typer.BadParameter("it has no name; say where the project lives")
+    return Path(text)
+
+
 @volunteer.command()
 def serve(
-    folder: Annotated[Path, typer.Argument(help="where the project lives; it goes on where it was")],
+    folder: Annotated[
+        Path, typer.Argument(parser=named, metavar="FOLDER", help="where the project lives; it goes on where it was")
+    ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any that is free")] = 8642,
     host: Annotated[str, typer.Option(help="the address to listen at; 127.0.0.1: this machine only")] = "0.0.0.0",
     model: Annotated[str | None, typer.Option(help="volunteer_net, lenet, mlp, softmax_regression ...")] = None,
