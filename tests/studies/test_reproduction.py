@@ -120,14 +120,14 @@ def test_the_claims_are_set_beside_the_documents_own_algorithms_too():
     like = Configuration(1, 1, "AllReduce", "None_()", 0.8, 10.0, 5.0, 4.0, 1.0, 100.0, 10)
     rows = {n: replace(like, number=n, accuracy=0.8 - n / 100, communication=4.0 / n) for n in range(1, 11)}
     rows[3] = replace(rows[3], megabytes=10.0)
-    made = levels_as_published.claimed(rows)
+    made = levels_as_published.claimed(rows, 50)
     assert len(made) == len(CLAIMS) + 2
     assert made[-2].here == pytest.approx(95)  # a twentieth of the numbers, each of twice the bytes
     assert all(row.published and row.here for row in made)
 
 
 def test_a_configuration_takes_as_long_as_its_bytes_say():
-    rows = timed(mlp(), "lomonosov2", 6)
+    rows = timed(mlp(), "lomonosov2", 6, only=(1, 2, 3, 9))
     assert rows[3].megabytes == pytest.approx(rows[2].megabytes / 10, rel=0.05)  # 5 % of 4 bytes, as 8 bytes each
     assert rows[9].megabytes == pytest.approx(rows[3].megabytes / 16, rel=0.01)
     assert rows[1].seconds > rows[9].seconds
