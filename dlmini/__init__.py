@@ -6,7 +6,7 @@ so that `import dlmini` itself stays fast.
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _ROOMS = {
     "nn": (

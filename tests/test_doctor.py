@@ -137,8 +137,8 @@ def test_square_brackets_reach_the_reader(capsys):
     from rich.console import Console
 
     console = Console(width=200)
-    console.print(table([software.packages({"numpy": "2.0"}, {})]))
-    assert 'pip install --upgrade "dlmini[lab]"' in capsys.readouterr().out
+    console.print(table([software.mpi('pip install "dlmini[mpi]" brings both', "")]))
+    assert 'pip install "dlmini[mpi]"' in capsys.readouterr().out
 
 
 def test_the_command_looks_at_everything():

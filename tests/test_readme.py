@@ -1,14 +1,27 @@
-"""What the README says is true: its example runs, its files exist."""
+"""What the README and its longer half, docs/library.md, say is true: examples run, files exist; it is one screen."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).parent.parent / "README.md"
+LIBRARY = README.parent / "docs" / "library.md"
+SCREEN = 65  # lines
+
+
+def examples(file):
+    return re.findall(r"```python\n(.*?)```", file.read_text(encoding="utf-8"), re.S)
 
 
 def run(number):
-    code = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[number]
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(examples(LIBRARY)[number], "library.md", "exec"), {})
+
+
+def test_it_is_one_screen_and_its_example_is_one_that_is_tried_here():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= SCREEN
+    assert examples(README)
+    assert set(examples(README)) <= set(examples(LIBRARY))
 
 
 def test_the_example_of_working_together_learns(capsys):
@@ -29,11 +42,12 @@ def test_the_example_learns(capsys):
     assert float(re.search(r"accuracy ([\d.]+)%", lines[-1])[1]) > 80
 
 
-def test_every_file_it_links_to_exists():
-    text = README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [README, *sorted(LIBRARY.parent.glob("*.md"))], ids=lambda page: page.stem)
+def test_every_file_that_it_or_a_page_of_docs_links_to_exists(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
-    assert links
-    assert [link for link in links if not (README.parent / link.partition("#")[0]).exists()] == []
+    assert [link for link in links if not (page.parent / link.partition("#")[0]).exists()] == []
+    assert links or page != README
 
 
 def test_its_commands_are_the_ones_that_start_py_knows():

@@ -83,7 +83,7 @@ def require(name: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(name) is None:
-        raise ModuleNotFoundError(f'the lab needs {name}, which is not installed; pip install "dlmini[lab]" brings it')
+        raise ModuleNotFoundError(f"the lab needs {name}, which is not installed; pip install dlmini brings it")
 
 
 def has_screen() -> bool:

@@ -19,7 +19,7 @@ from rich.markup import escape
 from dlmini.terminal import console
 
 volunteer = typer.Typer(no_args_is_help=True, help="Train one network on machines that come, go, fail and lie.")
-INSTALL = 'volunteers need starlette, uvicorn and httpx; pip install "dlmini[volunteer]"'
+INSTALL = "volunteers need starlette, uvicorn and httpx; pip install dlmini brings them"
 Url = Annotated[str, typer.Argument(metavar="URL", help="as the server shows it: http://HOST:PORT")]
 
 

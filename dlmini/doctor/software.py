@@ -33,7 +33,7 @@ def packages(needed: dict[str, str], installed: dict[str, str | None]) -> Findin
     ]
     if absent or old:
         found = "; ".join([*(f"{name} is missing" for name in absent), *old])
-        return broken("packages", found, 'Install again: pip install --upgrade "dlmini[lab]".')
+        return broken("packages", found, "Install again: pip install --upgrade dlmini.")
     shown = ", ".join(f"{name} {installed[name]}" for name in ("numpy", "numba", "jupyterlab") if installed.get(name))
     return good("packages", f"{len(needed)} present: {shown}")
 

@@ -17,7 +17,7 @@ try:
     import traitlets
 except ImportError as missing:
     raise ImportError(
-        f"live pictures need anywidget and ipywidgets ({missing}); pip install 'dlmini[lab]'"
+        f"live pictures need anywidget and ipywidgets ({missing}); pip install dlmini brings both"
     ) from missing
 
 from dlmini.show.board import CURVES, Board

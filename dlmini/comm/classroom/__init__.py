@@ -26,7 +26,7 @@ from dlmini.comm.control import Control
 from dlmini.comm.launch import Results
 from dlmini.events import Event
 
-INSTALL = 'Classroom needs the package pyzmq, which Jupyter has and this Python has not; pip install "dlmini[room]"'
+INSTALL = "Classroom needs the package pyzmq, which Jupyter has and this Python has not; pip install dlmini brings it"
 _rooms: dict[tuple, object] = {}  # (address, port) -> open rooms of this process
 _lock = threading.Lock()
 
