@@ -20,10 +20,10 @@ HINTS = {
         "the end. A matrix of one worker has no second eigenvalue: think of it before you look.",
     ),
     "partners": (
-        "The distance s goes 1, 2, ..., P // 2 and begins again: a remainder of t, plus one.",
-        "The two at distance s are (rank + s) mod P and (rank - s) mod P. When are they the same worker?",
+        "The distance s goes 1, 2, ..., N // 2 and begins again: a remainder of t, plus one.",
+        "The two at distance s are (rank + s) mod N and (rank - s) mod N. When are they the same worker?",
         "A set counts nobody twice, and sorted makes a list of it. What does the remainder do for a worker alone, with "
-        "P // 2 = 0? Ask for it first.",
+        "N // 2 = 0? Ask for it first.",
     ),
     "gossip_step": (
         "Two loops: first send to all who listen to you, then receive from all whom you listen to.",

@@ -29,7 +29,12 @@ class Term(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern:
-        return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, self.words))})(?:e?s)?(?![\w-])", re.I)
+        return re.compile(rf"(?<![\w-])(?:{'|'.join(map(spelled, self.words))})(?:e?s)?(?![\w-])")
+
+
+def spelled(word: str) -> str:
+    """As a pattern. Where a name has capitals inside, they count: a zero is no ZeRO."""
+    return re.escape(word) if word[1:] != word[1:].lower() else f"(?i:{re.escape(word)})"
 
 
 def terms(text: str) -> list[Term]:

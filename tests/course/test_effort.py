@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 COURSE = Path(__file__).parents[2] / "course"
-LESSONS = sorted(COURSE.glob("0?_*.md")) + sorted(COURSE.glob("1[01]_*.md"))
+LESSONS = sorted(COURSE.glob("[0-9][0-9]_*.md"))
 CHECK = re.compile(r'(?P<above>[^\n]*)\n\n```\{code-cell\} ipython3\ncheck\("(?P<name>[\w.]+)"\)\n```')
 
 
@@ -20,6 +20,7 @@ def test_every_check_says_minutes_and_difficulty(file):
 
 @pytest.mark.parametrize("file", LESSONS, ids=lambda file: file.stem)
 def test_exercises_fit_beside_a_lesson(file):
-    """Each lesson's exercises together take an hour at most."""
-    minutes = map(int, re.findall(r"\*About (\d+) minutes · ", file.read_text(encoding="utf-8")))
-    assert sum(minutes) <= 60
+    """Each lesson's exercises together take an hour at most; a quarter more where the lesson is planned for 90."""
+    text = file.read_text(encoding="utf-8")
+    minutes = map(int, re.findall(r"\*About (\d+) minutes · ", text))
+    assert sum(minutes) <= (75 if "of 90 minutes" in text or "Plan for 90 minutes" in text else 60)

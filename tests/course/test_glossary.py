@@ -39,6 +39,12 @@ def test_a_term_is_linked_once_and_the_longer_name_wins():
     assert of("Frank all-reduced it.") == "Frank all-reduced it."
 
 
+def test_capitals_inside_a_name_count():
+    known = glossary.terms("### ZeRO\nShares. Lesson 12.\n")
+    text = "# 99 · A\n\nB?\n\nZero and zeros are no ZeRO."
+    assert glossary.linked(text, known).endswith("Zero and zeros are no [ZeRO](glossary.md#ZeRO).")
+
+
 @pytest.mark.parametrize(
     "body",
     [

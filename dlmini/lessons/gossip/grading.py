@@ -76,7 +76,7 @@ def any_graph(case, found):
 
 @lesson.test("mixing_matrix", points=1, cases=lonely_graphs, hidden=True)
 def workers_without_neighbours(case, found):
-    """Who has no neighbours keeps all: K[i, i] = 1. A complete graph gives 1 / P everywhere."""
+    """Who has no neighbours keeps all: K[i, i] = 1. A complete graph gives 1 / N everywhere."""
     right_matrix(case, found)
 
 
@@ -94,7 +94,7 @@ def symmetric(coin, values) -> Call:
 
 
 def wheel(coin, size: int, shares: dict[int, float]) -> Call:
-    """A circulant matrix; its eigenvalues: sums of share * exp(2 pi i k offset / P), added up here one by one."""
+    """A circulant matrix; its eigenvalues: sums of share * exp(2 pi i k offset / N), added up here one by one."""
     K = np.zeros((size, size))
     for i in range(size):
         for offset, share in shares.items():
@@ -222,13 +222,13 @@ def the_two_at_distance_s(case, found):
 
 @lesson.test("partners", points=1, cases=meetings((7, 8), 12), hidden=True)
 def the_distance_begins_again(case, found):
-    """After P // 2 rounds the distance is 1 again."""
+    """After N // 2 rounds the distance is 1 again."""
     met(case, found)
 
 
 @lesson.test("partners", points=1, cases=meetings((2, 4, 6, 16), 8), hidden=True)
 def opposite_workers_meet_once(case, found):
-    """At distance P / 2 there is one partner, not two: nobody is counted twice."""
+    """At distance N / 2 there is one partner, not two: nobody is counted twice."""
     met(case, found)
 
 

@@ -51,7 +51,7 @@ def metropolis(edges: Sequence[tuple[int, int]], size: int) -> np.ndarray:
 
 
 def rotating_once(size: int, t: int = 0) -> np.ndarray:
-    """The rotating partners with their trap repaired: at distance P/2 there is one partner, who counts one half."""
+    """The rotating partners with their trap repaired: at distance N/2 there is one partner, who counts one half."""
     if size == 1:
         return np.eye(1)
     s = 1 + t % (size // 2)

@@ -19,7 +19,7 @@ SMALL = 1e-16  # what is left of a difference when only rounding is
 
 @themed
 def rumours(names: Sequence[str], size: int, rounds: int):
-    """What every worker knows of worker 0's news, round by round: a panel per graph. All aim at 1 / P."""
+    """What every worker knows of worker 0's news, round by round: a panel per graph. All aim at 1 / N."""
     figure, axes = sheet(2.2 * len(names) + 1.2, 4.0, columns=len(names), sharey=True, squeeze=False)
     for ax, name in zip(axes[0], names, strict=True):
         image = ax.imshow(rumour(name, size, rounds), cmap=HEAT, vmin=0, vmax=2 / size, aspect="auto")
@@ -27,19 +27,19 @@ def rumours(names: Sequence[str], size: int, rounds: int):
         ax.set(title=name, xlabel="worker")
     axes[0][0].set_ylabel("round")
     bar = figure.colorbar(image, ax=axes[0], ticks=[0, 1 / size, 2 / size])
-    bar.ax.set_yticklabels(["0", "1/P", "2/P or more"])
+    bar.ax.set_yticklabels(["0", "1/N", "2/N or more"])
     return figure
 
 
 @themed
 def gaps(sizes: Sequence[int], names: Sequence[str] = ("complete", "exponential", "torus", "ring")):
-    """The spectral gap of graphs as they grow; the grey line is 4 pi^2 / (3 P^2), the ring's law."""
+    """The spectral gap of graphs as they grow; the grey line is 4 pi^2 / (3 N^2), the ring's law."""
     figure, ax = sheet(8.5, 4.2)
     for name, stroke in zip(names, strokes(len(names)), strict=True):
         found = [spectral_gap(GRAPHS[name](size)) for size in sizes]
         ax.loglog(sizes, found, marker="o", markersize=4, label=name, **stroke)
-    ax.loglog(sizes, 4 * np.pi**2 / (3 * np.array(sizes) ** 2), color=GREY, linewidth=1, label="4 π² / (3 P²)")
-    ax.set(xlabel="workers P", ylabel="spectral gap")
+    ax.loglog(sizes, 4 * np.pi**2 / (3 * np.array(sizes) ** 2), color=GREY, linewidth=1, label="4 π² / (3 N²)")
+    ax.set(xlabel="workers N", ylabel="spectral gap")
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
     figure.legend(loc="outside right upper")
@@ -62,7 +62,7 @@ def differences(names: Mapping[str, object] | Sequence[str], size: int, rounds: 
 def waves(graph, size: int, rounds: int):
     """|eigenvalue| of every wave k in every round; the last row is the product of all: what a cycle leaves.
 
-    For circulant graphs only: the waves exp(2 pi i k r / P) are then eigenvectors of every round.
+    For circulant graphs only: the waves exp(2 pi i k r / N) are then eigenvectors of every round.
     """
     K = graph_named(graph)
     each = np.array([np.abs(np.fft.fft(K(size, t)[0])) for t in range(rounds)])

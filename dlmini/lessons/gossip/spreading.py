@@ -84,7 +84,7 @@ def settled(K: np.ndarray, rate: float, noise: float, numbers: int, curvature: f
 def walked(graph: str | Callable, workers: int, steps: int, rate: float, noise: float, numbers: int) -> float:
     """How far apart workers are after so many steps in a flat valley (curvature 0) where they mix noisy gradients.
 
-    Nothing pulls back, so the noise of all steps adds up: E D^2 = (rate noise)^2 numbers sum_t (|K_t|_F^2 - 1) / P.
+    Nothing pulls back, so the noise of all steps adds up: E D^2 = (rate noise)^2 numbers sum_t (|K_t|_F^2 - 1) / N.
     """
     K = graph_named(graph)
     paths = sum(np.sum(K(workers, t) ** 2) - 1 for t in range(steps))
