@@ -167,25 +167,37 @@ def newest_good(place) -> Kept:
     raise Unusable("; ".join(bad))
 
 
+def parts(number: int) -> str:
+    return f"{number} rank" + "s" * (number != 1)
+
+
 def same(kept, recipe) -> bool:
     """Whether a run by this recipe may go on where that one has ended."""
     free = {name: getattr(recipe, name) for name in recipe.may_differ}
     return type(kept) is type(recipe) and replace(kept, **free) == recipe
 
 
+MEANS = {  # what is kept of it is a digest, which tells a reader nothing
+    "split": "(rows were dealt out to another number of workers, or by another rule; with Grid(shard=n) there are n)",
+}
+
+
 def memories(place, size: int, recipe: Recipe, task) -> list[dict[str, np.ndarray]]:
     """What each rank is to remember; refuses a checkpoint of another recipe, another task or other ranks."""
-    kept = newest_good(place)
-    if kept.size != len(recipe.keepers(size)) or not same(kept.recipe, recipe):
+    kept, wanted = newest_good(place), len(recipe.keepers(size))
+    if not same(kept.recipe, recipe):
+        raise ValueError(f"the checkpoint was made by {kept.recipe}; resume with the same, or begin anew")
+    if kept.size != wanted:
         raise ValueError(
-            f"the checkpoint was made by {kept.recipe} on {kept.size} ranks; resume with the same, or begin anew"
+            f"the checkpoint keeps the memories of {parts(kept.size)}, and here {parts(wanted)} would have to go on "
+            "from it (ranks that hold one network together count as one); resume with the same number, or begin anew"
         )
     here = fingerprint(task, size, recipe)
     for name in here | kept.task:
         if kept.task.get(name) != here.get(name):
+            what = MEANS.get(name) or f"({kept.task.get(name)}, here it is {here.get(name)})"
             raise ValueError(
-                f"the checkpoint was made with another {name} ({kept.task.get(name)}, here it is {here.get(name)}); "
-                "resume with the same task, or begin anew"
+                f"the checkpoint was made with another {name} {what}; resume with the same task, or begin anew"
             )
     if kept.t + 1 >= recipe.rounds:
         raise ValueError(f"the checkpoint was made after round {kept.t + 1}; ask for more rounds than that")

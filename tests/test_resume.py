@@ -243,6 +243,13 @@ def test_another_batch_other_data_and_another_split_are_refused(task, kept, what
         train(OTHERS[what](task), kept[1], Simulated(2), resume=kept[0])
 
 
+def test_another_number_of_workers_is_refused_in_words(task, kept):
+    with pytest.raises(ValueError, match=r"keeps the memories of 2 ranks, and here 3 ranks would have to go on"):
+        train(task, kept[1], Simulated(3), resume=kept[0])
+    with pytest.raises(ValueError, match=r"another split \(rows were dealt out to another number of workers"):
+        train(OTHERS["split"](task), kept[1], Simulated(2), resume=kept[0])
+
+
 def test_another_model_is_refused_and_another_test_set_is_not(task, kept):
     from dlmini import Dense, Model, Tanh
 

@@ -251,6 +251,7 @@ def unfollowed(split: Split, recipe):
         )
     if keeps and not alone and topology.by_layer:
         yield (
-            f"checkpoint_every={keeps}: {topology!r} remembers something for layers or parts of its own slice; leave "
-            "checkpoint_every out, or the topology"
+            f"checkpoint_every={keeps}: {topology!r} remembers something for each layer or part of a rank's own slice, "
+            "and no whole can be made of that; use AllReduce() (Grid(shard=n) shares memories out and can be kept), or "
+            "leave checkpoint_every out"
         )

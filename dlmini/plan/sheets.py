@@ -97,7 +97,8 @@ class Sheet:
         """Of one step on `batch` sequences: two for each product, the way back twice the way there.
 
             72 B L s h^2 (1 + s / (6 h) + V / (12 h L))
-        With recomputation the way there once more: of all layers (full), or of the attention (selective).
+        With recomputation the way there once more: of all layers (full), or of the attention (selective), which puts
+        s / (4.5 h) in the place of s / (6 h).
         Korthikanti et al., Reducing activation recomputation in large transformer models, 2022.
         """
         s, h, rows = self.sequence, self.hidden, batch * self.sequence

@@ -140,6 +140,8 @@ class LiveRun:
             return sentence(error)
         first, rank = sentence(error).partition(";")[0], getattr(error, "rank", max(self.killed))
         before = "" if f"ank {rank} was" in first else f"Rank {rank} was killed; "
+        if before and first.startswith(("Rank ", "The ", "Nobody ")):  # it goes on after a semicolon
+            first = first[0].lower() + first[1:]
         why = capital(self.run.lesson(error)) or "The others cannot go on without it"
         return f"{before}{first}. {why}. Start begins a new run."
 

@@ -91,12 +91,24 @@ class Simulated:
         return Simulation(self, program, args, listen, control, may_die, may_return)
 
 
+MOST = 1_000_000  # ranks; each is a program with a stack of its own: some tens of KB, and more while messages wait
+
+
+def check_ranks(size: int) -> None:
+    if size > MOST:
+        raise ValueError(
+            f"{size:,} ranks: each simulated rank is a program of its own and takes memory, so at most {MOST:,} can be "
+            "simulated; formulas have no such limit: price(...) of a collective, dlmini.plan.forecast(...) of a step"
+        )
+
+
 class Simulation:
     """One run. Between steps look at `time`, `engine.ranks`, `log`, and, where nobody listens, `events`."""
 
     def __init__(
         self, on: Simulated, program, args=(), listen=None, control: Control | None = None, may_die=(), may_return=()
     ):
+        check_ranks(on.size)
         self.on, self.listen, self.control, self.events = on, listen, control, []
         world = Cluster.of(on.cluster), on.size, on.seed, on.log
         self.engine = Engine(*world) if control is None else ControlledEngine(control, *world)

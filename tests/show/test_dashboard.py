@@ -135,6 +135,16 @@ def test_a_killed_worker_is_named_with_its_signal_and_the_dashboard_stays_usable
     picture.until(lambda: board.live.state == "ended" and board.live.message["kind"] == "good")
 
 
+def test_after_a_semicolon_no_capital_follows():
+    from types import SimpleNamespace
+
+    from dlmini.show.live_run import LiveRun
+
+    run = SimpleNamespace(killed={1}, run=SimpleNamespace(lesson=lambda error: ""))
+    said = LiveRun._blame(run, RuntimeError("Rank 0 waits for a message of rank 1; it will not come"))
+    assert said.startswith("Rank 1 was killed; rank 0 waits for a message of rank 1. The others cannot go on")
+
+
 @pytest.mark.parametrize("on", ["simulated", "processes"])
 def test_where_nobody_waits_for_it_a_killed_worker_is_named_and_the_others_go_on(shown, on):
     board, picture = shown(on=on, sync="async", topology="server", workers=4, steps=10**6)

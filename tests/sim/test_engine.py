@@ -363,3 +363,8 @@ def test_impossible_clusters_are_refused(make, words):
 def test_a_cluster_says_only_what_is_not_ordinary():
     assert repr(Cluster()) == "Cluster()"
     assert repr(Cluster(jitter=0.2, speed={1: 0.5})) == "Cluster(speed={1: 0.5}, jitter=0.2)"
+
+
+def test_more_ranks_than_can_be_programs_are_refused_before_any_is_made():
+    with pytest.raises(ValueError, match=r"1,000,000,000 ranks: .* at most 1,000,000 can be simulated"):
+        launch(lambda comm: None, Simulated(10**9))
