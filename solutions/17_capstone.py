@@ -104,7 +104,10 @@ def mixing(size: int, t: int) -> np.ndarray:
 def recipe(terms: dict) -> dict:
     """When to talk, with whom, how briefly, how to step: the words of the command line, and `own` for what is above.
 
-    At most terms["steps"] steps of a worker in all. The longest period that pays is 32.
+        {"sync": "local:4", "topology": "own", "compress": "own", "optimizer": "momentum:0.05", "rounds": 30}
+    is one: four steps between two exchanges, `mixing`, `say` and `hear`. More words: "bsp", "gossip", "allreduce",
+    "topk:0.05", "int8", "sgd:0.1", "adam:0.001" (`dlmini train --help` lists all); "outer" and "feedback" may be named,
+    too. At most terms["steps"] steps of a worker in all. The longest period that pays is 32.
     """
     ### BEGIN SOLUTION
     message = 8 * (8 + terms["numbers"] // 16) + 4
