@@ -89,7 +89,7 @@ def label(slot: Slot) -> str:
 def box(slot: Slot, start: float, scale: float) -> str:
     x, y, wide = EDGE + (slot.start - start) * scale, HIGH * slot.rank + 2, (slot.end - slot.start) * scale
     colour, strength = COLOURS[slot.micro % len(COLOURS)], STRENGTH[slot.kind] * 0.75**slot.chunk
-    inside = "#fff" if strength > 0.7 and colour != COLOURS[-1] else "#000"
+    inside = "#fff" if strength > 0.7 and colour == COLOURS[0] else "#000"  # 4.5 to 1 or more: black on all but blue
     name = f'<text x="{x + wide / 2:.1f}" y="{y + 17}" text-anchor="middle" fill="{inside}">{label(slot)}</text>'
     return (
         f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{HIGH - 4}" fill="#fff"/>'

@@ -12,7 +12,7 @@ from html import escape
 
 from ipywidgets import HTML
 
-from dlmini.show.palette import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, VERMILION
+from dlmini.show.palette import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, VERMILION, ink_on
 from dlmini.show.stills import WithStill
 
 STATES = {"unsent": GREY, "sent": BLUE, "success": GREEN, "error": VERMILION, "no reply": ORANGE}
@@ -77,7 +77,8 @@ def tiles(hosts: list[dict]) -> str:
         colour = (BLUE if host["busy"] else GREEN) if host["on"] else GREY
         ring = f"outline:3px solid {VERMILION};" if host["bad"] else ""
         bad = f" / {host['bad']} bad" if host["bad"] else ""
-        style = f"background:{colour};color:#fff;{ring}padding:2px 8px;margin:3px;border-radius:5px;white-space:nowrap"
+        look = f"background:{colour};color:{ink_on(colour)};{ring}"
+        style = f"{look}padding:2px 8px;margin:3px;border-radius:5px;white-space:nowrap"
         found.append(f'<span style="{style}">{escape(host["name"])} · {host["good"]}{bad}</span>')
     return f'<div style="display:flex;flex-wrap:wrap">{"".join(found) or "nobody has joined yet"}</div>'
 

@@ -5,7 +5,9 @@ const AXES = [["rounds", 0], ["seconds", 1], ["megabytes sent", 2]];
 const DASHES = [[], [9, 5], [2, 4], [9, 4, 2, 4]];
 const PHASES = ["compute", "waiting", "communication", "other"]; // recordings of old have no other
 const sum = (row) => row.reduce((all, part) => all + part, 0);
-const DARK_INK = "#1a1a1a"; // on yellow, whatever the theme
+const DARK_INK = "#111111"; // on yellow and vermilion, whatever the theme
+const BRIGHT_ON = new Set(["compute", "other"]);
+const LIGHT = new Set(["#e69f00", "#56b4e9", "#f0e442"]); // orange, sky, yellow
 
 const floats = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 const make = (tag, name, parent, text) => {
@@ -198,6 +200,11 @@ export default () => {
         g.setLineDash(dashOf(run));
         g.beginPath();
         for (const row of rows) g.lineTo(X(row[axis]), Y(row[3]));
+        if (LIGHT.has(g.strokeStyle)) { // a rim, as in figures (palette.py): such a line alone is too pale for white
+          const [colour, width] = [g.strokeStyle, g.lineWidth];
+          g.strokeStyle = GREY; g.lineWidth = width + 2; g.stroke();
+          g.strokeStyle = colour; g.lineWidth = width;
+        }
         g.stroke();
         g.setLineDash([]);
         const end = rows[rows.length - 1];
@@ -228,8 +235,9 @@ export default () => {
           const part = row[j] * scale;
           g.fillStyle = colours.phases[phase];
           g.fillRect(x, y - thick / 2, part, thick);
+          if (phase === "waiting" && part > 1) { g.strokeStyle = GREY; g.lineWidth = 1; g.strokeRect(x, y - thick / 2, part, thick); }
           const text = `${Math.round((100 * row[j]) / (sum(row) || 1))} %`;
-          g.fillStyle = phase === "waiting" ? DARK_INK : "#ffffff";
+          g.fillStyle = BRIGHT_ON.has(phase) ? "#ffffff" : DARK_INK; // 4.5 to 1 or more on its bar
           g.textAlign = "center";
           if (!small && g.measureText(text).width + 0.6 * em < part) g.fillText(text, x + part / 2, y);
           x += part;

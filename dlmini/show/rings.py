@@ -47,7 +47,7 @@ def cells(axes, held: np.ndarray, size: int) -> None:
     """Ranks downwards, chunks to the right."""
     axes.imshow(shades(held, size), aspect="auto")
     for (i, j), count in np.ndenumerate(held):
-        axes.text(j, i, str(count), ha="center", va="center", color="white" if count == size else BLACK)
+        axes.text(j, i, str(count), ha="center", va="center", color=BLACK)  # on green, too: 6 to 1
     axes.set_xticks(range(held.shape[1]), [f"c{c}" for c in range(held.shape[1])])
     axes.set_yticks(range(held.shape[0]))
     axes.grid(visible=False)

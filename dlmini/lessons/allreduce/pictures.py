@@ -13,7 +13,7 @@ from dlmini.comm.schedules import cut
 from dlmini.lessons.allreduce.costs import FORMULAS, SCHEDULES, bytes_through, seconds
 from dlmini.lessons.meet_the_lab.messages import Point
 from dlmini.lessons.picture_desk import StillBox, image
-from dlmini.show.palette import BLACK, CURVES, GREY, PALE, VERMILION, strokes, themed
+from dlmini.show.palette import BLACK, CURVES, GREY, PALE, VERMILION, ink_on, strokes, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, said
 
@@ -63,9 +63,10 @@ def chunk_lengths(cases: Sequence[tuple[int, int]]):
     for ax, (d, n) in zip(axes[:, 0], cases, strict=True):
         edges = cut(d, n)
         for c in range(n):
-            length, colour = edges[c + 1] - edges[c], CURVES[c % len(CURVES)]
-            ax.barh(0, 1, left=c, height=0.8, color=colour if length else PALE, edgecolor="white")
-            ax.text(c + 0.5, 0, str(length), ha="center", va="center", color="white" if length else BLACK)
+            length = edges[c + 1] - edges[c]
+            colour = CURVES[c % len(CURVES)] if length else PALE
+            ax.barh(0, 1, left=c, height=0.8, color=colour, edgecolor="white")
+            ax.text(c + 0.5, 0, str(length), ha="center", va="center", color=ink_on(colour))
         ax.set(yticks=[], xticks=[], ylabel=f"d = {d}\nN = {n}", xlim=(0, n))
         ax.grid(visible=False)
     figure.suptitle("numbers in each chunk; grey: empty")

@@ -13,7 +13,7 @@ from dlmini.lessons.data_parallelism.classroom import MIB, Published
 from dlmini.lessons.meet_the_lab.messages import Line, Point, fastest, fit, message_times
 from dlmini.lessons.meet_the_lab.shards import RULES
 from dlmini.lessons.picture_desk import StillBox, image
-from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, ORANGE, VERMILION, themed
+from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, ORANGE, VERMILION, ink_on, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, said
 from dlmini.sim import Simulated
@@ -73,9 +73,10 @@ def shards(n: int, size: int):
         ax.bar(np.arange(n), 1, width=0.9, color="white", edgecolor=GREY, hatch="///")
         for rank in range(size):
             lo, hi = rule(n, size, rank)
-            ax.bar(np.arange(lo, hi), 1, width=0.9, color=CURVES[rank % len(CURVES)])
+            colour = CURVES[rank % len(CURVES)]
+            ax.bar(np.arange(lo, hi), 1, width=0.9, color=colour)
             for row in range(lo, hi):
-                ax.text(row, 0.5, str(rank), ha="center", va="center", color="white")
+                ax.text(row, 0.5, str(rank), ha="center", va="center", color=ink_on(colour))
         counts = [hi - lo for lo, hi in (rule(n, size, rank) for rank in range(size))]
         ax.set(title=f"{name}: {', '.join(map(str, counts))} rows", yticks=[], xlim=(-0.6, n - 0.4), ylim=(0, 1))
         ax.grid(visible=False)

@@ -9,7 +9,7 @@ import numpy as np
 from dlmini.lessons.sandblaster.descents import Path
 from dlmini.lessons.sandblaster.handouts import Stretch
 from dlmini.sandblaster.costs import evaluation_seconds
-from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, PALE, VERMILION, themed
+from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, PALE, VERMILION, ink_on, themed
 from dlmini.show.paper import sheet
 
 
@@ -42,7 +42,7 @@ def handed_out(rows: Mapping[str, tuple[Sequence[Stretch], float]]):
             ink = CURVES[one.replica % len(CURVES)] if one.counts else PALE
             ax.barh(one.replica, one.end - one.start, left=one.start, color=ink, edgecolor="white", linewidth=1)
             ax.annotate(str(one.portion), ((one.start + one.end) / 2, one.replica), ha="center", va="center",
-                        fontsize="x-small", color="white" if one.counts else BLACK, clip_on=True)  # fmt: skip
+                        fontsize="x-small", color=ink_on(ink), clip_on=True)  # fmt: skip
         ax.axvline(end, color=BLACK, linewidth=1.5)
         ax.set(title=f"{name}: {end:g}", ylabel="replica")
         ax.invert_yaxis()

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from dlmini.plan.report import SAID
 from dlmini.plan.three_ways import ThreeWays
-from dlmini.show.palette import BLUE, CURVES, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, themed
+from dlmini.show.palette import BLUE, CURVES, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, edge, themed
 from dlmini.show.paper import Sheet, sheet
 from dlmini.show.plan_figures import message_histogram
 
@@ -55,7 +55,9 @@ def stack(axes, parts: dict[str, float], colours: dict[str, str], alpha: float =
     left = 0.0
     for name, size in parts.items():
         if size > 0:
-            axes.barh([0], [size], left=[left], color=colours[name], edgecolor="white", label=name, alpha=alpha)
+            axes.barh(
+                [0], [size], left=[left], color=colours[name], label=name, alpha=alpha, **edge(colours[name], "white")
+            )
             left += size
     axes.set_yticks([])
     axes.grid(axis="y", visible=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dlmini.lessons.volunteers.units import Step, Tally, lies_accepted
-from dlmini.show.palette import BLACK, BLUE, CURVES, GREEN, GREY, PALE, PURPLE, SKY, VERMILION, YELLOW, themed
+from dlmini.show.palette import BLACK, BLUE, CURVES, GREEN, GREY, PALE, PURPLE, SKY, VERMILION, YELLOW, edge, themed
 from dlmini.show.paper import sheet
 
 INK = {"unsent": PALE, "sent": SKY, "success": GREEN, "error": VERMILION, "no reply": YELLOW}
@@ -21,7 +21,7 @@ def a_life(steps: Sequence[Step], end: str):
     figure, ax = sheet(12, 1.8 + 0.5 * rows)
     for x, step in enumerate(steps):
         for y, state in enumerate(step.copies):
-            ax.barh(y, 0.9, left=x - 0.45, height=0.8, color=INK[state])
+            ax.barh(y, 0.9, left=x - 0.45, height=0.8, color=INK[state], **edge(INK[state]))
         said = "\n".join(what for what, *_ in step.orders)
         ax.annotate(said, (x, rows - 0.3), ha="center", va="bottom", fontsize="x-small", annotation_clip=False)
     named = ["\n".join(map(str, step.event[:2])) for step in steps]
@@ -31,7 +31,11 @@ def a_life(steps: Sequence[Step], end: str):
     ax.grid(visible=False)
     seen = [state for state in INK if any(state in step.copies for step in steps)]
     ax.legend(
-        [ax.barh(0, 0, color=INK[state]) for state in seen], seen, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5)
+        [ax.barh(0, 0, color=INK[state], **edge(INK[state])) for state in seen],
+        seen,
+        ncols=1,
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
     )
     return figure
 
