@@ -73,7 +73,8 @@ def chunk_strip(cells: list[bool]) -> str:
         x, colour = c * wide, RIGHT if ok else WRONG
         boxes.append(f'<rect x="{x + 1}" y="1" width="{wide - 2}" height="26" rx="3" fill="{colour}"/>')
         boxes.append(f'<text x="{x + wide / 2}" y="19" text-anchor="middle" fill="white">{c if ok else "✗"}</text>')
-    return svg(wide * len(cells), 28, boxes)
+    wrong = ", ".join(str(c) for c, ok in enumerate(cells) if not ok)
+    return svg(wide * len(cells), 28, boxes, f"{len(cells)} chunks, wrong: {wrong or 'none'}")
 
 
 def wait_graph(waits: list[list]) -> str:
@@ -88,7 +89,8 @@ def wait_graph(waits: list[list]) -> str:
     for rank, (x, y) in place.items():
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="15" fill="{RIGHT}"/>')
         parts.append(f'<text x="{x:.0f}" y="{y + 5:.0f}" text-anchor="middle" fill="white">{rank}</text>')
-    return svg(240, 240, parts)
+    said = "; ".join(f"rank {rank} waits for {', '.join(map(str, on))}" for rank, on, *_ in waits)
+    return svg(240, 240, parts, said)
 
 
 ARROW = (
@@ -113,8 +115,8 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], title: str) -> 
     return f'<path d="{path}" {stroke}><title>{escape(title)}</title></path>'
 
 
-def svg(width: float, height: float, parts: list[str]) -> str:
+def svg(width: float, height: float, parts: list[str], said: str) -> str:
+    """said: the picture in words."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    return (
-        f'<svg {size} xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="13">{"".join(parts)}</svg>'
-    )
+    head = f'<svg role="img" aria-label="{escape(said)}" {size} xmlns="http://www.w3.org/2000/svg"'
+    return f'{head} font-family="sans-serif" font-size="13">{"".join(parts)}</svg>'

@@ -62,8 +62,9 @@ class BubbleDiagram:
         said = f"{self.name}: idle {self.idle_share:.1%}"
         foot = f'<text x="{EDGE}" y="{height - 8}">{said}</text>'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {EDGE + WIDE + 10} {height}" '
-            f'width="{EDGE + WIDE + 10}" font-family="sans-serif" font-size="12" role="img" aria-label="{said}">'
+            f'<svg role="img" aria-label="{said}" xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {EDGE + WIDE + 10} {height}" width="{EDGE + WIDE + 10}" '
+            'font-family="sans-serif" font-size="12">'
             f"\n<title>{said}</title>{HATCH}\n{PAPER}\n" + "\n".join([*rows, *boxes, foot]) + "\n</svg>"
         )
 

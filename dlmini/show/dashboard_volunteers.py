@@ -97,4 +97,6 @@ def curve(looks: list, last: int) -> str:
     points = " ".join(f"{600 * t / max(1, last):.1f},{100 * (1 - a):.1f}" for t, a in looks)
     line = f'<polyline points="{points}" fill="none" stroke="{BLUE}" stroke-width="3"/>'
     frame = f'<rect width="600" height="100" fill="none" stroke="{GREY}"/>'
-    return f'<svg viewBox="-4 -4 608 108" style="width:100%;max-width:760px;height:130px">{frame}{line}</svg>'
+    now = f"{looks[-1][1]:.1%} after iteration {looks[-1][0]}" if looks else "nothing measured yet"
+    look = 'viewBox="-4 -4 608 108" style="width:100%;max-width:760px;height:130px"'
+    return f'<svg role="img" aria-label="accuracy: {now}" {look}>{frame}{line}</svg>'

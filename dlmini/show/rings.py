@@ -135,4 +135,5 @@ def offline(page: str) -> str:
 def begun(page: str) -> str:
     """The page with its first frame in place: a notebook that runs out of sight may not start its script."""
     first = re.search(r'frames\[0\] = "([^"]*)"', page)[1].replace("\\\n", "")
-    return page.replace("<img id=", f'<img src="{first}" id=', 1)
+    said = "chunks that travel between ranks, step by step; the strip of steps and the text say the same"
+    return page.replace("<img id=", f'<img alt="{said}" src="{first}" id=', 1)

@@ -31,6 +31,9 @@ CLIPPED = """() => [...document.querySelectorAll('.dlmini-dashboard select')].fi
 }).map((select) => select.selectedOptions[0].text)"""
 CUT_OFF = """() => [...document.querySelectorAll('.dlmini-tile-value, .dlmini-card-title')].filter(
     (words) => words.scrollWidth > words.clientWidth).map((words) => words.textContent)"""
+STOPS = """() => [...document.querySelectorAll('.dlmini-dashboard :is(select, button, input)')]
+    .filter((one) => !one.disabled && one.offsetParent).map((one, i) => (one.dataset.stop = i)).length"""
+STOP = "() => [document.activeElement.dataset.stop, getComputedStyle(document.activeElement).outlineStyle]"
 AT_START = "() => document.activeElement.classList.contains('dlmini-start')"
 TOO_WIDE = "() => { const box = document.querySelector('.dlmini-dashboard'); return box.scrollWidth - box.clientWidth }"
 
@@ -92,6 +95,19 @@ def test_on_a_narrow_page_nothing_is_clipped_and_the_legend_stands_above_the_cur
         assert legend["height"] > 10
 
 
+def every_control_is_reached(view) -> int:
+    """By Tab alone, from the first on, and each shows that it is."""
+    count, reached = view.evaluate(STOPS), {}
+    view.locator(".dlmini-dashboard [data-stop='0']").focus()
+    for _ in range(count):
+        place, ring = view.evaluate(STOP)
+        reached[place] = ring
+        view.keyboard.press("Tab")
+    assert set(reached) == {str(place) for place in range(count)}
+    assert "none" not in reached.values(), reached
+    return count
+
+
 def test_with_the_keyboard_alone_a_run_is_started_and_seen(book, shots):
     with page(*book, BOOK) as view:
         run_all(view)
@@ -108,6 +124,7 @@ def test_with_the_keyboard_alone_a_run_is_started_and_seen(book, shots):
         view.screenshot(path=shots / "focus.png")
         view.keyboard.press("Enter")
         visitor.sees("ended")
+        assert every_control_is_reached(view) >= 5
         label = view.locator(".dlmini-card canvas").nth(1).get_attribute("aria-label")
         assert label.startswith("test accuracy of ")
         assert "%" in label

@@ -1,4 +1,4 @@
-"""In both themes words stand out by 4.5 to 1, lines, bars, borders and the focus ring by 3 to 1: WCAG 2.2, 1.4.3 and 11.
+"""In both themes words stand out by 4.5 to 1, and lines, bars, borders, the focus ring by 3 to 1 (WCAG 2.2).
 
 Ratios are reckoned here anew, from the definition.
 """

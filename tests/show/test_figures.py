@@ -214,7 +214,9 @@ def test_an_animation_has_frames_for_every_step_and_needs_no_other_program():
     from dlmini.show.rings import FRAMES
 
     film = show.ring_animation(ring, 3)
-    assert '<img src="data:image/png;base64,' in film.html(), "the first frame is there before any script runs"
+    assert re.search('<img alt="chunks[^"]+" src="data:image/png;base64,', film.html()), (
+        "the first frame is there before any script runs"
+    )
     page = film._repr_html_()
     assert page.count("data:image/png;base64") == film.drawing.steps * FRAMES + 2  # and the first twice
     assert page is film.html()

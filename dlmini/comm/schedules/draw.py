@@ -62,7 +62,8 @@ class Drawing:
         ]
         body = "\n".join([*lines, *heads, *(_arrow(a, animate, self.steps) for a in self.arrows)])
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            f'<svg role="img" aria-label="{self.plan.name} among {self.plan.size} ranks in {self.steps} steps" '
+            f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
             f'font-family="sans-serif" font-size="12" text-anchor="middle">\n<title>{self.plan.name}</title>'
             f"{TIP}\n{body}\n</svg>"
         )

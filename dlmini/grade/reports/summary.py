@@ -30,10 +30,11 @@ def figure(lesson: Lesson, class_: list[Graded], deadline: Deadline | None = Non
         for i, parts in enumerate(panels)
     ]
     width, height = 2 * WIDE + 60, 2 * HIGH + 90
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    head = f'<svg role="img" aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg"'
+    size = f' viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     style = ' font-family="sans-serif" font-size="13" fill="#222">'
     ground = f'<rect width="{width}" height="{height}" fill="white"/>'
-    return f"{head}{style}{ground}{words(20, 28, title, size=17)}{''.join(placed)}</svg>"
+    return f"{head}{size}{style}{ground}{words(20, 28, title, size=17)}{''.join(placed)}</svg>"
 
 
 # ---- panels: lists of shapes, the upper left corner at 0, 0 ----
