@@ -10,7 +10,6 @@ from dlmini.course.lessons import NAME
 COURSE = Path(__file__).parents[2] / "course"
 LESSONS = {file.stem[:2]: file for file in sorted(COURSE.glob("*.md")) if NAME.fullmatch(file.stem)}
 NUMBER = re.compile(r"\b[01]\d\b")
-MOST = 6.0  # minutes that a notebook may take in the normal profile
 
 
 def rows(page: str, columns: int) -> dict[str, list[str]]:
@@ -20,7 +19,7 @@ def rows(page: str, columns: int) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in found if len(cells) == columns}
 
 
-SYLLABUS, INDEX = rows("SYLLABUS.md", 6), rows("index.md", 3)
+SYLLABUS, INDEX = rows("SYLLABUS.md", 5), rows("index.md", 3)
 NEEDS = {number: set(NUMBER.findall(cells[2])) for number, cells in INDEX.items()}
 
 
@@ -53,8 +52,3 @@ def test_a_path_has_all_that_its_lessons_need(name):
 
 def test_one_term_is_the_whole_course():
     assert paths()["one term"] == set(LESSONS)
-
-
-@pytest.mark.parametrize("number", LESSONS)
-def test_every_notebook_s_minutes_are_measured_and_few(number):
-    assert 0 < float(SYLLABUS[number][5]) <= MOST
