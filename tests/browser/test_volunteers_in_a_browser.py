@@ -45,9 +45,7 @@ def test_five_join_one_is_killed_one_lies_and_the_page_shows_it(tmp_path, shots,
     monkeypatch.setattr("dlmini.volunteer.engine.ON", 5.0)  # off after five seconds of silence, in place of sixty
     with ExitStack() as stack:
         url, engine = stack.enter_context(project(tmp_path / "server", WORK, PAIRS))
-        browser = stack.enter_context(sync_playwright()).chromium.launch(
-            executable_path=chromium(), args=OPTIONS
-        )
+        browser = stack.enter_context(sync_playwright()).chromium.launch(executable_path=chromium(), args=OPTIONS)
         view = browser.new_page(viewport={"width": 1280, "height": 900})
         view.goto(url)
         expect(view.locator("#count")).to_have_text("0 on, 0 off", timeout=PATIENCE)
