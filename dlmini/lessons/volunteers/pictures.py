@@ -29,9 +29,11 @@ def a_life(steps: Sequence[Step], end: str):
     ax.tick_params(axis="x", labelsize="x-small", length=0)
     ax.set(ylabel="copy", yticks=range(rows), ylim=(-0.6, rows + 0.4), title=f"a unit's life; its answer: {end}")
     ax.grid(visible=False)
+    from matplotlib.patches import Patch
+
     seen = [state for state in INK if any(state in step.copies for step in steps)]
     ax.legend(
-        [ax.barh(0, 0, color=INK[state], **edge(INK[state])) for state in seen],
+        [Patch(facecolor=INK[state], **edge(INK[state])) for state in seen],
         seen,
         ncols=1,
         loc="center left",
