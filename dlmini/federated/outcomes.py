@@ -55,10 +55,10 @@ def table(honest: np.ndarray, f: int) -> str:
     return "\n".join(lines)
 
 
-def turned(honest: np.ndarray, f: int) -> dict[str, str]:
-    """rule -> the first attack of the table by which it goes uphill; rules that none turns are not named."""
+def turned(text: str) -> dict[str, str]:
+    """rule -> the first attack of such a table by which it goes uphill; rules that none turns are not named."""
     found = {}
-    for line in table(honest, f).splitlines()[2:]:
+    for line in text.splitlines()[2:]:
         rule, *cells = line.strip("| ").split(" | ")
         if up := [word for word, cell in zip(ATTACKS, cells, strict=True) if cell.endswith("!")]:
             found[rule] = up[0]

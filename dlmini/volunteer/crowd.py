@@ -27,8 +27,8 @@ class Crowd:
         self.coin = np.random.default_rng([whole(seed, "seed", 0), 7])
         self.terms = terms or Terms(max_error=6, max_total=14, max_success=7, delay=24 * HOUR)
         self.dispatcher = Dispatcher(seed, at_once=2)
-        self.seconds = self.coin.lognormal(np.log(HOUR), 0.7, self.count)
-        self.liar = self.coin.random(self.count) < LIARS
+        self.seconds = self.coin.lognormal(np.log(HOUR), 0.7, self.count).tolist()
+        self.liar = (self.coin.random(self.count) < LIARS).tolist()
         self.lies: dict[int, set[int]] = {}  # open units -> copies that lie
         self.events = self.wrong = self.longest_watch = self.most_under_way = 0
 
@@ -38,7 +38,7 @@ class Crowd:
         for host in range(self.count):
             self.apply(Join(0.0, host))
         self.apply(Add(0.0, self.units, self.terms))
-        heap = [(when, host) for host, when in enumerate(self.coin.random(self.count) * HOUR)]
+        heap = [(when, host) for host, when in enumerate((self.coin.random(self.count) * HOUR).tolist())]
         heapq.heapify(heap)
         draws = iter(())
         while it.done + len(it.failed) < self.units:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlmini.federated.outcomes import turned
+from dlmini.federated.outcomes import table, turned
 from dlmini.lessons.volunteers import clients, columns, delivered, grading, grid, units
 from dlmini.lessons.volunteers.crowds import Watched
 from dlmini.lessons.volunteers.mistakes import SLIPS, code, machine
@@ -151,8 +151,8 @@ def test_scaffold_and_shared_rows_mend_what_two_digits_each_cost(monkeypatch):
 
 def test_a_crowd_of_liars_turns_krum_where_clients_differ(monkeypatch):
     monkeypatch.setenv("DLMINI_PROFILE", "fast")
-    assert turned(clients.honest_changes(clients.SKEWED), 3).get("Krum") == "inner product"
-    assert "Krum" not in turned(clients.honest_changes(), 3)
+    assert turned(table(clients.honest_changes(clients.SKEWED), 3)).get("Krum") == "inner product"
+    assert "Krum" not in turned(table(clients.honest_changes(), 3))
 
 
 def test_a_krum_that_refuses_is_named():

@@ -27,7 +27,7 @@ class Watched(Crowd):
         terms = Terms(quorum, quorum, 30, 60, max(4 * quorum, 8), real(hours, "hours", above=0) * HOUR)
         super().__init__(SEATS, UNITS, seed, terms)
         self.fails = real(fails, "fails", least=0, below=1)
-        self.liar = self.coin.permutation(SEATS) < round(real(liars, "liars", least=0, most=1) * SEATS)
+        self.liar = (self.coin.permutation(SEATS) < round(real(liars, "liars", least=0, most=1) * SEATS)).tolist()
         self.log: list[tuple[float, int, str]] = []
         self.held: dict[int, Send] = {}
         self.given_up = 0
