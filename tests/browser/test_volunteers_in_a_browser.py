@@ -1,6 +1,7 @@
 """The volunteers' page in a browser: five clients join, one is killed, one lies; the page shows it live."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from dlmini.volunteer.unit import Terms
 from dlmini.volunteer.work import Work
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"browser tests: {missing()}")]
-WORK = Work("softmax_regression", "blobs", units=8, iterations=10**5, steps=400, batch=8, rate=0.01)
+WORK = Work("softmax_regression", "blobs", units=8, iterations=1000, steps=400, batch=8, rate=0.01)
 PAIRS = Terms(quorum=2, target=2, max_error=50, max_total=90, max_success=9, delay=3.0)
 PATIENCE = 60_000
 OPTIONS = ["--disable-dev-shm-usage", "--disable-gpu"]
@@ -70,6 +71,7 @@ def test_five_join_one_is_killed_one_lies_and_the_page_shows_it(tmp_path, shots,
         expect(view.locator("#legend")).to_contain_text("no reply", timeout=PATIENCE)
         before = engine.it.done
         view.wait_for_function(f"() => /(\\d+) units done/.exec(document.body.innerText)?.[1] > {before}")
+        expect(view.locator("#head")).to_contain_text(re.compile(r"accuracy \d"), timeout=PATIENCE)
         view.screenshot(path=shots / "volunteers_killed.png")
         gone = view.locator(".host", has_text="volunteer 1")
         expect(gone).not_to_have_class("on")
