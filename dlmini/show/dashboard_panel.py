@@ -86,7 +86,7 @@ class Breakable(Buttons):
 
     def _name_toggles(self, going: bool = True) -> None:
         run = self.desk.source
-        going = going and hasattr(run, "control")
+        going = going and hasattr(run, "control") and self.desk.live.state in GOING  # one that ended had other ranks
         self.slower.description = "Speed up" if going and self._is_slow(run) else "Slow"
         self.cut.description = "Heal" if going and self._is_cut(run) else "Cut"
 

@@ -215,6 +215,18 @@ def test_pieces_that_do_not_fit_are_refused_in_a_sentence(shown):
     assert "ParameterServer" in board.live.message["text"]
 
 
+def test_after_a_run_another_number_of_workers_is_chosen_and_all_menus_follow(shown):
+    """One, then two, then four, as the guide of lesson 03 says: the ended run had other ranks."""
+    board, picture = shown(workers=1, steps=2)
+    for workers in (1, 2, 4):
+        board.panel.workers.value = workers
+        assert [name for name, _ in board.panel.rank.options] == [f"rank {rank}" for rank in range(workers)]
+        assert len(board.panel.link.options) == max(1, workers * (workers - 1) // 2)
+        press(board.panel.start)
+        picture.state("ended")
+        assert board.live.message["kind"] == "good"
+
+
 def test_starting_one_dashboard_stops_the_run_of_another(shown):
     first, picture = shown(steps=10**6)
     second, other = shown(steps=5)
