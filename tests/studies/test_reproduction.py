@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from dlmini.cli import app
+from dlmini.configurations import Point
 from dlmini.configurations import Row as Configuration
 from dlmini.nn import mlp
 from dlmini.plan import flush_sizes, sheet_of
@@ -138,3 +139,12 @@ def test_teams_of_threads_talk_less():
     by_ranks = teams(mlp(), "polus", 1)
     assert list(by_ranks) == [20, 1]
     assert by_ranks[20] > by_ranks[1] == 0
+
+
+def test_another_reading_is_compared_after_the_same_number_of_epochs():
+    like = Configuration(9, 16, "Gossip", "Threshold(value=1.0)", 0.8, 10.0, 5.0, 4.0, 1.0, 100.0, 10)
+    usual = replace(like, curve=(Point(10.0, 1.0, 1.0, 0.6), Point(20.0, 2.0, 1.0, 0.8)))
+    (row,) = levels_as_published.read_otherwise({"own=whole": [replace(like, accuracy=0.63)]}, {9: usual}, 10)
+    assert row.here == "9: +3.0"
+    assert row.command.endswith("--epochs 10 --reading own=whole --only 9")
+    assert isinstance(parsed(row.command), dict)
