@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import dlmini
 from dlmini.commands.classroom import classroom
 from dlmini.commands.compare import MODELS, compare
 from dlmini.commands.course import course
@@ -49,6 +50,13 @@ for command in (
 app.command()(distbelief)
 app.command("changes")(show_changes)
 
+
+def told_version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"dlmini {dlmini.__version__}", highlight=False)
+        raise typer.Exit
+
+
 RATES = {"sgd": 0.05, "momentum": 0.02, "nesterov": 0.02, "adagrad": 0.01, "adam": 0.001}  # usual ones
 
 
@@ -80,7 +88,11 @@ def mendable() -> tuple[type[Exception], ...]:
 
 
 @app.callback()
-def about() -> None:
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=told_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
     """dlmini: distributed training of neural networks, small enough to read."""
 
 

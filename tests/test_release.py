@@ -92,6 +92,7 @@ def test_from_an_empty_folder_the_wheel_gives_the_whole_course_and_checks_exerci
     course = tmp_path / "dlmini-course"
     assert inside(course) >= files("notebooks") | files("exercises"), said
     assert "not done yet" in run(wheel, course, "check", "00")
+    assert run(wheel, course, "--version") == f"dlmini {dlmini.__version__}\n"
 
 
 def test_version_and_date_are_said_in_one_voice():
