@@ -1,7 +1,7 @@
 """A class of hostile students beside twenty honest ones, in the forms in which classes come; and a program to grade it.
 
     python hostile_class.py make FOLDER [--every 10]
-    python hostile_class.py grade FOLDER OUT [--sandbox bwrap] [--jobs 2] [--secret FILE] [--resume] [--alone]
+    python hostile_class.py grade FOLDER OUT [--sandbox bwrap] [--jobs 4] [--secret FILE] [--resume] [--alone]
 `make` writes what everybody deserves to FOLDER/deserved.json. `grade` ends with a line of JSON: marks, seconds, and the
 largest memory of the judge. --alone grades every honest hand-in by itself.
 """
@@ -166,7 +166,7 @@ def main():
     words.add_argument("out", type=Path, nargs="?")
     words.add_argument("--every", type=int, default=1)
     words.add_argument("--sandbox", default="auto")
-    words.add_argument("--jobs", type=int, default=2)
+    words.add_argument("--jobs", type=int, default=4)  # most of them wait
     words.add_argument("--secret", type=Path)
     words.add_argument("--resume", action="store_true")
     words.add_argument("--alone", action="store_true")
