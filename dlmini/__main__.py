@@ -10,7 +10,10 @@ def main() -> None:
     from dlmini.cli import main as run
 
     signal.signal(signal.SIGINT, usual)
-    run()
+    try:
+        run()
+    except KeyboardInterrupt:  # before a command has begun, or after its end: there is nothing to say
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

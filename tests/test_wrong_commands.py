@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -261,6 +262,32 @@ def test_who_leaves_jobs_ends_their_processes_and_has_what_was_done():
     assert len(left) == 2
     jobs.close()
     assert not any(process.is_alive() for process in left)
+
+
+def mask(common, job, tell):
+    """Signals that a process is born without hearing."""
+    return [int(sign) for sign in signal.pthread_sigmask(signal.SIG_BLOCK, ())]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no masks of signals")
+def test_no_process_hears_of_ctrl_c_while_it_is_born_not_even_the_first():
+    script = (
+        "import signal, sys; sys.path.insert(0, sys.argv[1]); from test_wrong_commands import mask\n"
+        "from dlmini.crew import worked_off\n"
+        "if __name__ == '__main__': print(all(signal.SIGINT in found for _, found in worked_off(mask, 0, [0, 1], 2)))"
+    )
+    command = [sys.executable, "-c", script, str(Path(__file__).parent)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "True"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no masks of signals")
+def test_ctrl_c_before_a_command_has_begun_prints_nothing():
+    script = (
+        "import signal; from dlmini import cli, __main__ as start\n"
+        "cli.main = lambda: signal.raise_signal(signal.SIGINT)\nstart.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no masks of signals")
