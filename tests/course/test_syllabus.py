@@ -19,7 +19,7 @@ def rows(page: str, columns: int) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in found if len(cells) == columns}
 
 
-SYLLABUS, INDEX = rows("SYLLABUS.md", 5), rows("index.md", 3)
+SYLLABUS, INDEX = rows("SYLLABUS.md", 6), rows("index.md", 3)
 NEEDS = {number: set(NUMBER.findall(cells[2])) for number, cells in INDEX.items()}
 
 
@@ -52,3 +52,9 @@ def test_a_path_has_all_that_its_lessons_need(name):
 
 def test_one_term_is_the_whole_course():
     assert paths()["one term"] == set(LESSONS)
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_every_notebook_s_minutes_stand_in_the_syllabus(number):
+    """How many they may be is for `benchmarks.notebooks` to say."""
+    assert float(SYLLABUS[number][5]) > 0
