@@ -88,6 +88,12 @@ def wait_for(count, process):
     return below(process.pid)[1:]
 
 
+def alive_of(pids):
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):  # over in this moment
+            yield psutil.Process(pid)
+
+
 def name(pid):
     try:
         return Path(f"/proc/{pid}/comm").read_text()
@@ -100,7 +106,7 @@ def name(pid):
 def test_a_judge_that_is_killed_leaves_no_runner_alive(level, who):
     process, family = judge(level, WHO[who]), []
     try:
-        family = [psutil.Process(pid) for pid in wait_for(1 + 2 * 5, process) if psutil.pid_exists(pid)]
+        family = list(alive_of(wait_for(1 + 2 * 5, process)))
         assert len(family) >= 10
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -239,7 +239,7 @@ def test_what_cannot_be_kept_is_refused_before_it_runs(task, tmp_path):
             {"sync": Asynchronous(), "topology": ParameterServer(1)},
             "at different rounds",
         ),
-        (Split(task, Grid(data=2, pipe=2)), {"topology": LowRank(1)}, "remembers something for layers"),
+        (Split(task, Grid(data=2, pipe=2)), {"topology": LowRank(1)}, "remembers something for each layer"),
     ):
         with pytest.raises(ValueError, match=match):
             train(split, Recipe(**keeping, **pieces), Simulated(split.grid.size), folder=tmp_path)
