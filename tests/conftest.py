@@ -15,11 +15,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_collection_modifyitems(items):
     """Files with long tests come first: of two processes that share the files neither has a long one left at the end.
+    Of these, notebooks and browsers come last: what is compiled once, is compiled by then.
 
     In the long form a hang is found later: a property may be tried for half an hour.
     """
-    long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "notebooks", "browser")))}
-    items.sort(key=lambda item: item.path not in long)
+    place = dict.fromkeys((item.path for item in items), 2)
+    for mark, where in (("slow", 0), ("notebooks", 1), ("browser", 1)):
+        place.update((item.path, where) for item in items if item.get_closest_marker(mark))
+    items.sort(key=lambda item: place[item.path])
     for item in items if LONG else ():
         item.get_closest_marker("timeout") or item.add_marker(pytest.mark.timeout(1800))
 
