@@ -29,6 +29,7 @@ from dlmini.volunteer.limits import Limits
 
 LONGEST_WAIT = 60.0
 KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
+UNWANTED = (401, 404, 409, 410, 413, 422)  # what a server says to an answer that it will never take
 
 
 class Client:
@@ -72,8 +73,7 @@ class Client:
         except httpx.HTTPStatusError as error:
             status = error.response.status_code
             if status == 401:
-                self.forget("token.json")
-                self.token = None
+                self.begin_anew()
             after = error.response.headers.get("retry-after", "")
             wait = float(after) if after.isdigit() else min(LONGEST_WAIT, 0.5 * 2**self.tries)
             self.rest(f"the server says {status}: {sentence(error.response)}", wait)
@@ -124,6 +124,8 @@ class Client:
         place = f"{int(unit['unit'])}/{int(unit['copy'])}"
         try:
             w = self.train(unit)
+            if not np.isfinite(w).all():
+                raise FloatingPointError("training has led to no finite numbers; its rate may be too high")
         except (ValueError, FloatingPointError, MemoryError) as error:
             self.deliver(f"/error/{place}", files.why(error).encode())
         else:
@@ -148,14 +150,17 @@ class Client:
         return np.frombuffer(reply.content, "<f4").astype(np.float32)
 
     def deliver(self, path: str, data: bytes, headers: dict | None = None) -> None:
-        """Until the server has it, or does not want it: late and repeated answers are no fault worth a retry."""
+        """Until the server has it, or does not want it: an answer that is late, repeated, unfit, or of a project that
+        is no longer there, is no fault worth a retry."""
         while not self.ended.is_set():
             if self.attempt(partial(self.deliver_once, path, data, headers)):
                 return
 
     def deliver_once(self, path: str, data: bytes, headers: dict | None) -> bool:
         reply = self.http.post(path, content=data, headers=self.credentials() | (headers or {}))
-        if reply.status_code in (404, 409, 410):
+        if reply.status_code == 401:
+            self.begin_anew()
+        if reply.status_code in UNWANTED:
             self.say(f"not taken: {sentence(reply)}")
         else:
             reply.raise_for_status()
@@ -170,6 +175,12 @@ class Client:
 
     def credentials(self) -> dict:
         return {"authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def begin_anew(self) -> None:
+        """The server does not know us: another project is there now. Its work is another, and our unit is nobody's."""
+        self.forget("token.json")
+        self.forget("unit.json")
+        self.token = self.described = None
 
     # ---- what lies in the folder ----
 

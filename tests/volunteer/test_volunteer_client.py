@@ -3,9 +3,12 @@
 import shutil
 import ssl
 import subprocess
+from dataclasses import replace
 
 import httpx
+import numpy as np
 import pytest
+from test_volunteer_engine import final
 from volunteer_servers import SMALL, project
 
 from dlmini.volunteer.client import Client
@@ -55,6 +58,43 @@ def test_a_client_that_was_stopped_in_a_unit_goes_on_with_it(tmp_path, monkeypat
         assert engine.store.digests(unit["unit"], {unit["copy"]})
         assert engine.it.counts["success"] == 1
     assert SMALL.units > 1
+
+
+def patient(url, folder, most=3):
+    """A client that leaves when it has complained too often: nobody waits for ever here."""
+    said = []
+    client = Client(url, "me", folder, FREE, lambda text: (said.append(text), len(said) > most and client.stop()))
+    return client, said
+
+
+def test_a_client_whose_training_leaves_the_numbers_reports_that_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    wild = replace(SMALL, model="mlp", optimizer="sgd", rate=1e18, steps=8)
+    with project(tmp_path / "p", wild) as (url, engine), np.errstate(all="ignore"):
+        client, said = patient(url, tmp_path / "c")
+        assert client.stay(units=2) == 2
+        assert said == []
+        assert engine.it.counts["error"] == 2
+        assert "no finite numbers; its rate may be too high" in engine.news[0]
+
+
+@pytest.mark.parametrize("when", ["at rest", "before a unit", "with an answer in hand"])
+def test_a_client_takes_up_the_project_that_stands_in_the_place_of_its_own(tmp_path, monkeypatch, when):
+    """Another token, other work: nothing of the project that is gone may go on."""
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    other = replace(SMALL, seed=5, steps=2, iterations=1)
+    with project(tmp_path / "old") as (url, _), project(tmp_path / "new", other) as (now, engine):
+        client, said = patient(url, tmp_path / "c")
+        client.introduce()
+        if when != "at rest":
+            unit = client.ask()
+        if when == "with an answer in hand":
+            trained = client.train(unit)
+            monkeypatch.setattr(client, "train", lambda unit: (monkeypatch.undo(), trained)[1])
+        client.http.base_url = now
+        client.stay()
+        assert ["401" in text or "not known here" in text for text in said] == [True, False]
+        assert np.array_equal(final(engine), other.alone())
 
 
 def test_an_address_without_its_beginning_is_refused(tmp_path):
