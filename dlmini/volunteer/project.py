@@ -118,7 +118,7 @@ class Project:
     def tried(self) -> bool:
         found = self.status()
         looks = found["accuracy"]
-        return found["finished"] and bool(looks) and looks[-1][0] == found["iterations"]
+        return found["finished"] and bool(looks) and looks[-1][0] == found["iteration"]
 
     def until(self, true, seconds: float) -> None:
         end = time.monotonic() + seconds

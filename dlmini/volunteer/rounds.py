@@ -51,7 +51,7 @@ class Rounds:
                 found = self.work.fold(w, answers, self.memory)
             if not np.isfinite(found).all():
                 raise ValueError("the weights would be no finite numbers")
-        except ValueError as error:
+        except (ValueError, ArithmeticError) as error:
             self.memory.forget()
             self.tell(f"step {version + 1} is not made: {error}")
             return w

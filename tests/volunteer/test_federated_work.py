@@ -192,6 +192,15 @@ def test_a_step_to_where_no_number_is_is_not_made(opened):
     assert any("no finite numbers" in line for line in engine.news)
 
 
+def test_a_step_that_python_cannot_compute_is_not_made(opened):
+    """tau squared is beyond its numbers."""
+    work = replace(SMALL, iterations=2, strategy=FedAdam(tau=1e200))
+    engine = opened(work)
+    act(engine, hosts(engine, 3))
+    assert np.array_equal(final(engine), work.initial())
+    assert any(line.startswith("step 2 is not made") for line in engine.news)
+
+
 def test_a_drift_is_asked_for_open_units_only(opened):
     engine = opened(replace(SMALL, strategy=Scaffold(0.05, 6)))
     assert engine.drift(0) is None  # nobody drifts in the first round

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -62,6 +63,13 @@ def test_volunteers_end_when_their_notebook_is_killed(tmp_path):
 def test_what_is_no_work_is_refused():
     with pytest.raises(TypeError, match="a Work"):
         Project("lenet")
+
+
+def test_where_a_unit_was_given_up_the_last_weights_are_those_that_came_to_be():
+    """FedAsync makes a step of each answer: with a unit given up there is one fewer."""
+    for looks, over in (([], False), ([[18, 0.8]], False), ([[18, 0.8], [19, 0.9]], True)):
+        found = {"finished": True, "iteration": 19, "iterations": 20, "accuracy": looks}
+        assert Project.tried(SimpleNamespace(status=lambda found=found: found)) is over
 
 
 def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote():
