@@ -38,6 +38,7 @@ BODY = 60.0  # seconds in which a body must have come
 SMALL = 2000  # bytes of a body that is not weights
 NAME = re.compile(r"[\w][\w .()-]{0,39}")
 KIND = re.compile(r"[\w .()@-]{0,80}")
+LONGEST = 200  # letters of a path
 IDLE = 20  # idle hosts that may ask in a second
 PAGE = Path(__file__).with_name("page.html")
 
@@ -193,6 +194,8 @@ class Shortcut:
         self.server, self.app = server, app
 
     async def __call__(self, scope, receive, send) -> None:
+        if scope["type"] == "http" and len(scope["path"]) > LONGEST:  # the framework would make numbers of it
+            return await sentence(404, "there is nothing here")(scope, receive, send)
         method = self.method(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
         if method is None:
             return await self.app(scope, receive, send)

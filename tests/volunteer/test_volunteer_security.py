@@ -120,9 +120,11 @@ def test_what_is_no_json_is_refused(served, body):
     refused(served, 400, lambda web: web.post("/join", content=body))
 
 
-@pytest.mark.parametrize(
-    "path", ["/../../etc/passwd", "/weights/..%2f..%2fproject.db", "/report/a/b", "/project.db", "/weights/-1"]
-)
+PATHS = ["/../../etc/passwd", "/weights/..%2f..%2fproject.db", "/report/a/b", "/project.db", "/weights/-1"]
+PATHS += ["/weights/" + "9" * 5000, "/drift/" + "9" * 5000]  # Python makes no numbers of so many digits
+
+
+@pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
 def test_paths_lead_nowhere(served, path):
     refused(served, 404, lambda web: web.get(path))
 
