@@ -7,6 +7,7 @@ the two never differ.
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from collections import deque
 from hashlib import blake2b
 
@@ -30,9 +31,9 @@ from dlmini.volunteer.dispatch_events import (
 from dlmini.volunteer.dispatcher import Dispatcher
 from dlmini.volunteer.dispatcher_snapshot import due, restored, taken
 from dlmini.volunteer.rounds import AsTheyCome, Rounds
-from dlmini.volunteer.store import Store
+from dlmini.volunteer.store import Store, unreadable
 from dlmini.volunteer.unit import STATES, Accept, GiveUp, Terms, Validate
-from dlmini.volunteer.validator import Bitwise, judge
+from dlmini.volunteer.validator import Bitwise, Close, judge
 from dlmini.volunteer.work import Work
 
 EVENTS_SHOWN, HOSTS_SHOWN = 30, 300
@@ -54,39 +55,70 @@ def secret_of(token: str) -> str:
 
 class Engine:
     """folder: where the project lives; it goes on where it was. work: a Work or a FederatedWork. same: how answers are
-    compared."""
+    compared, to the bit if nothing is said."""
 
     def __init__(self, folder, work=None, terms: Terms | None = None, same=None, durable=False):
-        self.store, self.same = Store(folder, durable), same or Bitwise()
+        self.store = Store(folder, durable)
         self.news, self.seen = deque(maxlen=EVENTS_SHOWN), {}
-        self.settle(work, terms)
-        self.work.check()
-        self.size = self.work.size
-        self.load()
-        if self.store.weights(0) is None and not self.iteration:
-            with self.store.together():
-                self.store.keep_weights(0, self.work.initial())
-                self.add(0.0, self.rounds.first())
+        try:
+            self.settle(work, terms, same)
+            self.size = self.work.size
+            self.load()
+            self.begin()
+        except BaseException as error:
+            self.store.close()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise unreadable(self.store.file, error) from error
+            raise
 
-    def settle(self, work, terms) -> None:
-        """A new project is what was asked for; one that is there stays what it is."""
+    def settle(self, work, terms, same) -> None:
+        """A new project is what was asked for, if that can be done; one that is there stays what it is."""
+        if self.store.about("work") is None:
+            work = work_of((work or Work()).plain())  # as others will read it
+            work.check()
+            self.found(work, terms or Terms(), same)
         kept = self.store.about("work")
-        if kept is None:
-            work, terms = work or Work(), terms or Terms()
-            with self.store.together():
-                self.store.note("work", work.plain())
-                self.store.note("terms", terms.plain())
-                self.store.note("admin", secrets.token_urlsafe(24))
-        elif work is not None and work.plain() != kept:
+        if work is not None and work.plain() != kept:
             raise ValueError(f"{self.store.file} holds another project; name another folder, or go on with it as it is")
-        self.work, self.terms = work_of(self.store.about("work")), Terms(*self.store.about("terms"))
+        self.work, self.terms = work or work_of(kept), Terms(*self.store.about("terms"))
+        self.work.check()
+        tolerance = self.store.about("tolerance")
+        self.same = same or Bitwise() if tolerance is None else Close(tolerance) if tolerance else Bitwise()
         self.admin = self.store.about("admin")
         self.rounds = (Rounds if self.work.waits else AsTheyCome)(self.work, self.store, self.tell)
 
+    def found(self, work, terms: Terms, same) -> None:
+        """Write a new project down, unless another server has just done so."""
+        with self.store.together():
+            if self.store.about("work") is None:
+                self.store.note("work", work.plain())
+                self.store.note("terms", terms.plain())
+                if same is None or isinstance(same, Bitwise | Close):
+                    self.store.note("tolerance", getattr(same, "tolerance", 0))
+                self.store.note("admin", secrets.token_urlsafe(24))
+
+    def begin(self) -> None:
+        """The first weights and units, unless they are there."""
+        if not self.it.born:
+            with self.store.together():
+                self.load()  # another server may have been faster
+                if not self.it.born:
+                    self.store.keep_weights(0, self.work.initial())
+                    self.add(0.0, self.rounds.first())
+
+    def hold(self) -> None:
+        """Be the only server; what another one did until now is read."""
+        self.store.hold()
+        self.load()
+
     def load(self) -> None:
-        """The state of the dispatcher: the last snapshot, and what the journal says since."""
-        self.snapped, state = self.store.snapshot()
-        self.it = restored(state, seed=self.work.seed) if state else Dispatcher(self.work.seed)
+        """The state of the dispatcher: the last snapshot, and what the journal says since. One that cannot be read is
+        not needed, since the journal is whole."""
+        try:
+            self.snapped, state = self.store.snapshot()
+            self.it = restored(state, seed=self.work.seed) if self.snapped else Dispatcher(self.work.seed)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            self.snapped, self.it = 0, Dispatcher(self.work.seed)
         for entry in self.store.journal(self.snapped):
             self.it.apply(event_of(entry))
         self.rounds.memory.forget()

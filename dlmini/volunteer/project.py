@@ -59,8 +59,12 @@ class Project:
         self.own = tempfile.TemporaryDirectory(prefix="volunteer_") if folder is None else None
         self.folder = Path(self.own.name if self.own else folder)
         self.engine = Engine(self.folder, work, terms or ALONE)
-        self.engine.store.hold()
-        sock = listening(host, port)
+        try:
+            self.engine.hold()
+            sock = listening(host, port)
+        except BaseException:  # or a notebook that tries again would find its own lock
+            self.engine.store.close()
+            raise
         self.server, self.volunteers = http(Server(self.engine)), []
         self.url = f"http://{host if host != '0.0.0.0' else '127.0.0.1'}:{sock.getsockname()[1]}"
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [sock]}, daemon=True)

@@ -279,7 +279,7 @@ async def disk(request: Request, error: sqlite3.Error) -> Response:
 
 def serve(engine: Engine, host: str, port: int, tls: tuple = (), ready=None) -> None:
     """Until Ctrl-C or SIGTERM. port 0: any; ready(port) is told which. tls: certificate and key file."""
-    engine.store.hold()
+    engine.hold()
     sock = listening(host, port)
     if ready:
         ready(sock.getsockname()[1])

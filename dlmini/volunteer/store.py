@@ -28,14 +28,22 @@ create index if not exists in_turn on answers (accepted) where accepted > 0;
 """
 
 
+def unreadable(file: Path, error: sqlite3.Error) -> OSError:
+    return OSError(f"{file} cannot be used as a project's file ({error}); mend it, or name another folder")
+
+
 class Store:
     def __init__(self, folder, durable: bool = False):
         self.file, self.held = Path(folder) / "project.db", None
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.db = sqlite3.connect(self.file, isolation_level=None, timeout=30, check_same_thread=False)
-        self.db.execute("pragma journal_mode=wal")
-        self.db.execute(f"pragma synchronous={'full' if durable else 'normal'}")
-        self.db.executescript(TABLES)
+        try:
+            self.db.execute("pragma journal_mode=wal")
+            self.db.execute(f"pragma synchronous={'full' if durable else 'normal'}")
+            self.db.executescript(TABLES)
+        except sqlite3.DatabaseError as error:
+            self.db.close()
+            raise unreadable(self.file, error) from error
 
     @contextmanager
     def together(self):

@@ -12,6 +12,7 @@ from volunteer_servers import until
 
 from dlmini.show import dashboard_volunteers
 from dlmini.volunteer.project import Project
+from dlmini.volunteer.server import listening
 from dlmini.volunteer.work import Work
 
 WORK = Work("softmax_regression", "blobs", units=4, iterations=2, steps=4, batch=8, optimizer="adam", rate=0.05)
@@ -70,6 +71,15 @@ def test_where_a_unit_was_given_up_the_last_weights_are_those_that_came_to_be():
     for looks, over in (([], False), ([[18, 0.8]], False), ([[18, 0.8], [19, 0.9]], True)):
         found = {"finished": True, "iteration": 19, "iterations": 20, "accuracy": looks}
         assert Project.tried(SimpleNamespace(status=lambda found=found: found)) is over
+
+
+def test_a_project_that_could_not_begin_can_be_tried_again(tmp_path):
+    with listening("127.0.0.1", 0) as taken:
+        with pytest.raises(OSError, match="cannot be used") as kept:  # as a notebook keeps the last error
+            Project(WORK, folder=tmp_path, port=taken.getsockname()[1])
+        with Project(WORK, folder=tmp_path) as project:
+            assert project.status()["done"] == 0
+    assert kept
 
 
 def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote():

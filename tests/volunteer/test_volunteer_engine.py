@@ -11,9 +11,10 @@ from dlmini.volunteer.described import fingerprint, work_of
 from dlmini.volunteer.dispatch_events import event_of
 from dlmini.volunteer.dispatcher import replay
 from dlmini.volunteer.engine import Engine, Refused
+from dlmini.volunteer.federated_work import FederatedWork
 from dlmini.volunteer.limits import Limits, within
 from dlmini.volunteer.unit import Terms
-from dlmini.volunteer.validator import Close
+from dlmini.volunteer.validator import Bitwise, Close
 from dlmini.volunteer.work import Work
 
 
@@ -171,6 +172,67 @@ def test_another_project_in_the_same_folder_is_refused(open_engine):
     with pytest.raises(ValueError, match="holds another project"):
         open_engine(replace(SMALL, seed=5))
     assert open_engine(None, None).work == SMALL
+
+
+@pytest.mark.parametrize(
+    "work", [SMALL, FederatedWork("softmax_regression", "blobs", clients=4)], ids=["work", "federated"]
+)
+def test_work_that_cannot_be_done_leaves_the_folder_free(open_engine, work):
+    name = "units" if work is SMALL else "clients"
+    with pytest.raises(ValueError, match="480 rows cannot fill 481"):
+        open_engine(replace(work, **{name: 481}))
+    assert open_engine(work).work == work
+
+
+@pytest.mark.parametrize("damage", ["{", "null", "{}", '{"now": 1}', "[1, 2]", "7"])
+def test_without_a_snapshot_that_can_be_read_the_journal_tells_all(open_engine, damage):
+    engine = open_engine()
+    crew = hosts(engine, 2)
+    engine.store.keep_snapshot(engine.store.db.execute("select max(number) from journal").fetchone()[0], {})
+    engine.store.db.execute("update snapshot set state = ?", (damage,))
+    send = engine.ask(1.0, crew[0])
+    again = open_engine()
+    assert again.it.state() == engine.it.state()
+    data = answer(again, send.unit)
+    again.report(2.0, crew[0], send.unit, send.copy, data, fingerprint(data))
+    assert again.it.done == 1
+
+
+def test_a_file_that_is_no_projects_is_refused_by_a_sentence(tmp_path):
+    (tmp_path / "project.db").write_bytes(b"a letter to nobody" * 500)
+    with pytest.raises(OSError, match=r"cannot be used as a project's file \(file is not a database\)"):
+        Engine(tmp_path, SMALL, ONCE)
+
+
+def test_how_answers_are_compared_stays_with_the_project(open_engine):
+    open_engine(same=Close(1e-3))
+    assert open_engine(None, None).same == Close(1e-3)
+    assert open_engine(None, None, same=Bitwise()).same == Close(1e-3)
+
+
+def test_two_servers_that_begin_a_project_at_one_moment_begin_it_once(open_engine, monkeypatch):
+    load, others = Engine.load, []
+
+    def slow(self):
+        load(self)
+        if not others:
+            others.append(self)
+            others.append(open_engine())
+
+    monkeypatch.setattr(Engine, "load", slow)
+    first, second = open_engine(), others[1]
+    assert first.it.born == SMALL.units
+    assert first.it.state() == second.it.state()
+    assert first.admin == second.admin
+
+
+def test_who_takes_a_project_over_knows_what_happened_until_then(open_engine):
+    old, new = open_engine(), open_engine()
+    hosts(old, 2)
+    old.store.close()
+    new.hold()
+    assert new.names == old.names
+    assert new.it.state() == old.it.state()
 
 
 def test_a_unit_goes_on_from_its_progress_to_the_bit():
