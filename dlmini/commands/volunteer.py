@@ -42,7 +42,7 @@ def serve(
     units: Annotated[int | None, typer.Option(min=1, help="parts of the training set, a unit each")] = None,
     iterations: Annotated[int | None, typer.Option(min=1)] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="mini-batches of a unit")] = None,
-    batch: Annotated[int | None, typer.Option(min=1)] = None,
+    batch: Annotated[int | None, typer.Option(min=0, help="rows of a step; in a federation 0 is all of them")] = None,
     optimizer: Annotated[str | None, typer.Option(help="adam, sgd, momentum ...")] = None,
     rate: Annotated[float | None, typer.Option(help="learning rate")] = None,
     seed: Annotated[int | None, typer.Option(min=0)] = None,
@@ -53,6 +53,7 @@ def serve(
     share: Annotated[float | None, typer.Option(help="of the clients that a round draws")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="of a client in a round")] = None,
     split: Annotated[str | None, typer.Option(help="who has which rows: iid, labels:2, dirichlet:0.5")] = None,
+    at_once: Annotated[int | None, typer.Option(min=1, help="clients at work, with FedAsync and FedBuff")] = None,
     quorum: Annotated[int, typer.Option(min=1, help="answers that are compared")] = 2,
     max_error: Annotated[int, typer.Option(min=0, help="more errors, and a unit is given up")] = 3,
     max_total: Annotated[int, typer.Option(min=1, help="copies of a unit at most")] = 10,
@@ -75,7 +76,7 @@ def serve(
     if absent := [file for file in (certificate, key) if file is not None and not file.is_file()]:
         raise OSError(f"{absent[0]} is no file; TLS needs a certificate and its key as PEM files")
     given = {"model": model, "data": data, "units": units, "iterations": iterations, "steps": steps, "batch": batch}
-    given |= {"optimizer": optimizer, "rate": rate, "seed": seed}
+    given |= {"optimizer": optimizer, "rate": rate, "seed": seed, "at_once": at_once}
     given |= {"strategy": strategy, "clients": clients, "share": share, "epochs": epochs, "split": split}
     work = described({name: value for name, value in given.items() if value is not None})
     success = max(quorum, min(2 * quorum, max_total))
@@ -92,14 +93,17 @@ def described(given: dict):
     from dlmini.volunteer.federated_work import FederatedWork
     from dlmini.volunteer.work import Work
 
-    if not {"strategy", "clients", "share", "epochs", "split"} & {*given}:
+    if not {"strategy", "clients", "share", "epochs", "split", "at_once"} & {*given}:
         return Work(**given) if given else None
     if strange := [name for name in ("units", "steps", "optimizer") if name in given]:
         raise ValueError(
             f"--{strange[0]} is not for a federation: a unit is a client's round of --epochs by plain SGD, and a round "
             "has --share of the --clients"
         )
-    return FederatedWork(**given | {"strategy": strategy_in(given.get("strategy", "FedAvg"))})
+    strategy = strategy_in(given.get("strategy", "FedAvg"))
+    if "at_once" in given and strategy.synchronous:
+        raise ValueError("--at-once is for FedAsync and FedBuff: all others have a round's clients at work at once")
+    return FederatedWork(**given | {"strategy": strategy})
 
 
 def welcome(engine, host: str, port: int, tls: bool) -> None:

@@ -277,5 +277,12 @@ def test_a_federation_is_asked_for_by_options_of_serve():
     found = described({"clients": 5, "split": "labels:2", "rate": 0.05, "strategy": "FedProx(mu=0.5)"})
     assert found == FederatedWork(clients=5, split="labels:2", rate=0.05, strategy=FedProx(mu=0.5))
     assert described({"epochs": 2}).strategy == FedAvg()
+    assert described({"strategy": "FedAsync", "at_once": 30, "batch": 0}) == FederatedWork(
+        strategy=FedAsync(), at_once=30, batch=0
+    )
+    with pytest.raises(ValueError, match="--at-once is for FedAsync and FedBuff"):
+        described({"at_once": 30})
+    with pytest.raises(ValueError, match="batch is 0"):
+        described({"batch": 0})
     with pytest.raises(ValueError, match="--steps is not for a federation"):
         described({"strategy": "FedAvg", "steps": 4})
