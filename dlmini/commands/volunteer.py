@@ -174,7 +174,8 @@ def status(
     if plain:
         print(json.dumps(found))
         return
-    way = "finished" if found["finished"] else f"iteration {found['iteration'] + 1} of {found['iterations']}"
+    now = min(found["iteration"] + 1, found["iterations"])
+    way = "finished" if found["finished"] else f"iteration {now} of {found['iterations']}"
     accuracy = f"{found['accuracy'][-1][1]:.1%}" if found["accuracy"] else "not measured yet"
     say(f"{found['work']['model']} on {found['work']['data']}: {way}, accuracy {accuracy}")
     on = sum(host["on"] for host in found["hosts"])

@@ -54,7 +54,8 @@ def closed(url: str) -> str:
 def drawn(status: dict) -> str:
     """The status as HTML."""
     work, looks = status["work"], status["accuracy"]
-    way = "finished" if status["finished"] else f"iteration {status['iteration'] + 1} of {status['iterations']}"
+    now = min(status["iteration"] + 1, status["iterations"])  # a buffer that is never filled is no iteration
+    way = "finished" if status["finished"] else f"iteration {now} of {status['iterations']}"
     accuracy = f"{100 * looks[-1][1]:.1f} %" if looks else "–"
     head = f"{work['model']} on {work['data']} · {status['told']} · {way}"
     head += f" · accuracy {accuracy} · {status['done']} units done"

@@ -94,6 +94,10 @@ def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote(
     assert "300.0,10.0" in html
 
 
+def test_units_that_fill_no_buffer_are_no_iteration_more():
+    assert "iteration 2 of 2" in dashboard_volunteers.drawn(STATUS | {"iteration": 2})
+
+
 def test_the_view_of_a_project_without_anybody():
     empty = STATUS | {"hosts": [], "accuracy": [], "events": [], "copies": {"unsent": 0}, "finished": True}
     assert "nobody has joined yet" in dashboard_volunteers.drawn(empty)
