@@ -40,6 +40,7 @@ def kernel(request, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", filled)
     monkeypatch.setattr(Path, "rmdir", emptied)
     monkeypatch.setattr(memory_groups, "_left", set())
+    monkeypatch.setattr(memory_groups, "_closed", set())
     return request.param
 
 
@@ -63,6 +64,16 @@ def test_a_group_that_is_not_empty_yet_is_removed_with_the_next(tmp_path, kernel
     one.close()
     assert one.folder.exists()
     (one.folder / "busy").unlink()
+    other.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_group_whose_runner_is_not_up_yet_is_not_removed_when_another_ends(tmp_path, kernel):
+    """Submissions are graded side by side: a group without a process is not one that is left over."""
+    one, other = MemoryGroup(tmp_path / "one", 1), MemoryGroup(tmp_path / "other", 1)
+    one.close()
+    assert list(tmp_path.iterdir()) == [other.folder]
+    other.take([17])
     other.close()
     assert list(tmp_path.iterdir()) == []
 

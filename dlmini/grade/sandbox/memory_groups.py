@@ -20,7 +20,7 @@ from pathlib import Path
 
 PREFIX, MARKS = "dlmini-grade", ("user.delegate", "trusted.delegate")
 V1, V2 = ("memory.limit_in_bytes", "memory.oom_control"), ("memory.max", "memory.events")  # limit; who was ended
-_number, _left = itertools.count(), set()
+_number, _left, _closed = itertools.count(), set(), set()  # folders that are there; those of them that are to go
 
 
 class MemoryGroup:
@@ -61,7 +61,9 @@ class MemoryGroup:
         return count > before
 
     def close(self) -> None:
-        for folder in list(_left):
+        """And those before it that could not go then. Those of other submissions, empty until a runner is up, stay."""
+        _closed.add(self.folder)
+        for folder in list(_closed):
             removed(folder, 0.5 if folder == self.folder else 0.0)
 
 
@@ -79,6 +81,7 @@ def removed(folder: Path, patience: float) -> bool:
                 continue
             return False
         _left.discard(folder)
+        _closed.discard(folder)
         return True
 
 
