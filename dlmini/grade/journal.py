@@ -27,11 +27,16 @@ class Journal:
             raise ValueError(
                 f"{file.parent} holds grades already; add --resume to go on with them, or name another folder"
             )
-        lines = whole_lines(file) if file.exists() else []
-        if lines and lines[0] != terms:
-            raise ValueError(f"{file} was begun with {lines[0]}, not with {terms}; name another folder")
         file.parent.mkdir(parents=True, exist_ok=True)
         self.out = file.open("a", encoding="ascii")
+        try:
+            hold(self.out)
+            lines = whole_lines(file)
+            if lines and lines[0] != terms:
+                raise ValueError(f"{file} was begun with {lines[0]}, not with {terms}; name another folder")
+        except BaseException:
+            self.close()
+            raise
         if not lines:
             self._append(terms)
         for line in lines[1:]:
@@ -74,6 +79,19 @@ class Journal:
         self.out.write(json.dumps(whole) + "\n")  # in ASCII: no letter of a student's program can end a line
         self.out.flush()
         os.fsync(self.out.fileno())
+
+
+def hold(opened) -> None:
+    """The journal is this run's alone until it is closed, or the process ends, however that comes."""
+    try:
+        import fcntl
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        place = Path(opened.name).parent
+        raise ValueError(f"{place} is being graded into by another run; wait for it, or name another folder") from error
+    except (ImportError, OSError):  # Windows, or a file system without locks
+        return
 
 
 def whole_lines(file: Path) -> list[dict]:

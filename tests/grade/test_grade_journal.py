@@ -1,6 +1,7 @@
 """The journal holds whatever a child has said, and a resumed run reads all of it that was written to its end."""
 
 import json
+import os
 
 import pytest
 from examples import examples
@@ -77,3 +78,19 @@ def test_what_the_grader_failed_at_is_tried_again(tmp_path):
     assert Journal(tmp_path / "j", TERMS, resume=True).find("ann", "x", "t") is None
     with pytest.raises(ValueError, match="--resume"):
         Journal(tmp_path / "j", TERMS, resume=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has other locks")
+def test_two_runs_at_once_do_not_write_one_journal(tmp_path):
+    """The second would cut off the line that the first one is writing."""
+    file = tmp_path / "out" / "journal.jsonl"
+    first = Journal(file, TERMS, resume=False)
+    first.out.write('{"half a line')
+    first.out.flush()
+    with pytest.raises(ValueError, match="out is being graded into by another run; wait for it, or name another"):
+        Journal(file, TERMS, resume=True)
+    assert file.read_bytes().endswith(b'{"half a line')
+    first.close()
+    with pytest.raises(ValueError, match="was begun with"):
+        Journal(file, {"lesson": "another"}, resume=True)
+    Journal(file, TERMS, resume=True).close()
