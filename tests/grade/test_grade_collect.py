@@ -1,13 +1,14 @@
 """Collecting a class: whatever one hand-in is made of, it costs nobody else, and everybody is in the list."""
 
 import io
+import json
 import os
 import random
 import zipfile
 
 import psutil
 import pytest
-from strange_hand_ins import FAMILIES, FILE, PLAIN, STEM, hand_in, renamed, zipped
+from strange_hand_ins import FAMILIES, FILE, PLAIN, STEM, book, hand_in, renamed, zipped
 
 from dlmini.grade.gradebook.people import people
 from dlmini.grade.reading.names import slug
@@ -197,6 +198,16 @@ def test_the_name_of_a_students_file_does_not_make_it_somebody_elses(tmp_path):
     assert {s.name: s.id for s in collect(tmp_path, STEM)} == {"Ann_17": "17", "Bo_18": "18"}
 
 
+def test_the_name_of_a_student_does_not_make_a_folder_somebody_elses(tmp_path):
+    """Who calls oneself as an export of another student begins hands in as oneself."""
+    for name in ("Ann_17_assignsubmission_file_", "Ann_17_assignsubmission_file__99_assignsubmission_file_"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / FILE).write_text(f"who = {name!r}")
+    found = {s.id: s.source for s in collect(tmp_path, STEM)}
+    assert set(found) == {"17", "99"}
+    assert found["17"] == "who = 'Ann_17_assignsubmission_file_'"
+
+
 def test_names_and_times_of_gradescope_are_read_as_they_are_quoted():
     from dlmini.grade.reading.exports import gradescope_senders, seconds
 
@@ -224,3 +235,39 @@ def test_one_student_with_very_many_files_does_not_slow_down_the_list_of_a_class
     monkeypatch.setattr(zips, "parts_of", lambda name: looks.append(name) or parts_of(name))
     assert len(class_of(tmp_path / "class.zip", STEM).members) == 61
     assert len(looks) <= 2 * 2061
+
+
+@pytest.mark.parametrize("form", ["{who}_17_assignsubmission_file_{file}", "{who}_17_90{n}_{file}"])
+def test_a_file_of_a_flat_export_goes_by_the_name_that_its_sender_gave_it(tmp_path, form):
+    """A program beside a notebook, or an older one: as in a folder, the exercise's own name decides."""
+    names = [f"{STEM}.py", f"{STEM}.ipynb", "older.py"]
+    texts = [PLAIN, json.dumps(book(PLAIN + "x = 1\n")), PLAIN + "y = 2\n"]
+    flat = [
+        (form.format(who="ann", n=n, file=name), text) for n, (name, text) in enumerate(zip(names, texts, strict=True))
+    ]
+    (tmp_path / "class").mkdir()
+    for name, text in [*flat, ("bo.py", PLAIN)]:
+        (tmp_path / "class" / name).write_text(text)
+    (tmp_path / "class.zip").write_bytes(zipped([*flat, ("bo.py", PLAIN)]))
+    for root in ("class", "class.zip"):
+        found = {s.name: (s.source, s.file) for s in collect(tmp_path / root, STEM, TASKS)}
+        assert found == {"ann_17": (PLAIN, FILE), "bo": (PLAIN, "bo.py")}, root
+
+
+def test_programs_of_others_that_lie_deeper_do_not_hide_the_students_own(tmp_path):
+    packages = [(f"env/lib/site-packages/p{i:03}.py", "x = 1\n") for i in range(60)]
+    (tmp_path / "ann.zip").write_bytes(zipped([*packages, ("solution.py", PLAIN)]))
+    (tmp_path / "bo.py").write_text(PLAIN)
+    assert [s.file for s in collect(tmp_path, STEM, TASKS)] == ["solution.py", "bo.py"]
+
+
+def test_grades_that_go_into_the_folder_of_a_class_are_no_hand_in(tmp_path):
+    for name in ("export/ann", "export/bo", "export/cy"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / FILE).write_text(PLAIN)
+    out = tmp_path / "grades"
+    for _ in range(2):  # when they are not there yet, and when they are
+        assert [s.name for s in collect_class([tmp_path], STEM, TASKS, out=out)[0]] == ["ann", "bo", "cy"]
+        (out / "students").mkdir(parents=True, exist_ok=True)
+        (out / "journal.jsonl").touch()
+    assert len(collect_class([tmp_path], STEM, TASKS, out=tmp_path.parent)[0]) == 2

@@ -40,11 +40,15 @@ class Class(NamedTuple):
     stray: list[str]
 
 
-def class_of(root: Path, stem: str, one: bool = False) -> Class:
-    """The class under a folder or zip. one: all of it is one hand-in, whatever it looks like."""
+def class_of(root: Path, stem: str, one: bool = False, without: tuple[str, ...] = ()) -> Class:
+    """The class under a folder or zip.
+
+    one: all of it is one hand-in, whatever it looks like; without: a place that is none, where grades go.
+    """
     tree, at = Tree(root), ()
     while True:
         people, stray = told_apart(tree.children(at))
+        people = {name: what for name, what in people.items() if (*at, name) != without}
         programs = [name for name in people if name.lower() in wanted(stem)]
         boxes = {name: what for name, what in people.items() if name not in programs}
         if one or (programs and sum(holds(tree, (*at, name), stem) for name in boxes) < 2):

@@ -13,11 +13,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)", re.DOTALL)
+MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?", re.DOTALL)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
 STAMP = re.compile(
-    r"(?P<name>.*?)[ _@-]*(?P<day>\d{4}-\d\d-\d\d)([T _-](?P<hour>\d\d)[-:.]?(?P<minute>\d\d)([-:.]?\d\d)?)?Z?"
+    r"(?P<name>.*?)[ _@-]*(?P<day>\d{4}-\d\d-\d\d)"
+    r"([T _-](?P<hour>\d\d)[-:.]?(?P<minute>\d\d)([-:.]?\d\d)?)?(?P<zone>Z?)"
 )
 FIELD = re.compile(r"^[ -]*:(sid|name|created_at):(.*)$", re.MULTILINE)
 
@@ -32,11 +34,22 @@ class Sender(NamedTuple):
 
 
 def sender(name: str, is_file: bool) -> Sender | None:
-    """What a name says that an export has given; None of other names."""
-    for system, form in (("moodle", MOODLE), ("canvas", CANVAS)):
-        if (found := form.fullmatch(name)) and (is_file or system == "moodle"):
+    """What a name says that an export has given; None of other names.
+
+    Students choose what they are called, and how they call their files. So of a folder, behind whose number no name of
+    a file stands, the last number counts, and of a file the first.
+    """
+    of_files, of_folders = (("moodle", MOODLE), ("canvas", CANVAS)), (("moodle", MOODLE_FOLDER), ("moodle", MOODLE))
+    for system, form in of_files if is_file else of_folders:
+        if found := form.fullmatch(name):
             return Sender(f"{found['name']}_{found['id']}", found["id"], None, system)
     return None
+
+
+def own_name(file: str) -> str:
+    """How its sender called a file of a flat export; any other name as it is."""
+    found = MOODLE.fullmatch(file) or CANVAS.fullmatch(file)
+    return (found and found["file"]) or file
 
 
 def gradescope_senders(text: str) -> dict[str, Sender]:
@@ -67,12 +80,13 @@ def unquoted(text: str) -> str:
 def stamped(name: str) -> tuple[str, float] | None:
     """A name with a time at its end, as several hand-ins of one student have: ann_2026-11-03_18-30 -> ann, and when.
 
-    Without a time of day it is the end of that day.
+    Without a time of day it is the end of that day; with a Z behind it, universal time.
     """
     found = STAMP.fullmatch(name)
     if not found:
         return None
-    time = seconds(f"{found['day']} {found['hour'] or '23'}:{found['minute'] or '59'}")
+    zone = found["zone"] if found["hour"] else ""
+    time = seconds(f"{found['day']} {found['hour'] or '23'}:{found['minute'] or '59'}{zone}")
     return (found["name"], time) if time is not None else None
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dlmini.grade.reading.archive import FILE, Entry, entries, members
 from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.class_list import wanted
+from dlmini.grade.reading.exports import own_name
 from dlmini.grade.reading.names import path_of, printable
 from dlmini.grade.reading.source_text import PICTURES, Unreadable, text_of
 
@@ -48,9 +49,9 @@ def reason(error: Unsafe | OSError) -> str:
 
 
 def gathered(root: Path, place: tuple[str, ...], budget: Budget) -> list[Entry]:
-    if root.is_dir():
-        return entries(root.joinpath(*place), budget)
-    return members(root, budget, place)
+    """All files of a place. One that is a file of a flat export goes by the name that its sender gave it."""
+    found = entries(root.joinpath(*place), budget) if root.is_dir() else members(root, budget, place)
+    return [e._replace(path=(own_name(e.path[0]),)) if e.path == place[-1:] else e for e in found]
 
 
 def visible(files: list[Entry]) -> Iterable[Entry]:
@@ -92,7 +93,8 @@ def chosen(files: list[Entry], stem: str, tasks: Iterable[str]) -> Picked:
     """By its name; or the only program there is; or that one of several which has most of the functions."""
     if found := named(files, stem):
         return read(found[0], stem, tasks)
-    programs = [e for e in files if e.path[-1].lower().endswith(PROGRAMS)]
+    near = sorted(files, key=lambda e: len(e.path))  # what lies deep is often not the student's own
+    programs = [e for e in near if e.path[-1].lower().endswith(PROGRAMS)]
     if len(programs) == 1:
         return read(programs[0], stem, tasks)
     tried = [(share(text.source or "", tasks), text) for text in (attempt(e, stem, tasks) for e in programs[:20])]

@@ -42,8 +42,8 @@ def answered(request: dict) -> tuple[dict, bool]:
         return {"failed": printable(f"{type(error).__name__}: {error}")[:500]}, False
 
 
-def read_class(root: str, stem: str, one: bool) -> dict:
-    found = class_of(Path(root), stem, one)
+def read_class(root: str, stem: str, one: bool, without: list[str] = ()) -> dict:
+    found = class_of(Path(root), stem, one, tuple(without))
     return {"root": str(found.root), "members": [m._asdict() for m in found.members], "stray": found.stray}
 
 

@@ -53,10 +53,13 @@ def collect(root: Path, stem: str, tasks: Iterable[str] = (), one: bool = False,
 
 
 def collect_class(
-    roots: list[Path], stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1
+    roots: list[Path], stem: str, tasks: Iterable[str] = (), one: bool = False, jobs: int = 1, out: Path | None = None
 ) -> tuple[list[Submission], list[str]]:
-    """All submissions under several folders or zips, and the names of files at their tops that are none."""
-    found = [listed(root, stem, one) for root in roots]
+    """All submissions under several folders or zips, and the names of files at their tops that are none.
+
+    out: where grades go. If it lies among the submissions it is none of them.
+    """
+    found = [listed(root, stem, one, out) for root in roots]
     members = [{**m, "root": part["root"]} for part in found for m in part["members"]]
     members.sort(key=lambda m: (shown(m["name"]), m["root"], m["places"]))
     requests = [{"root": m["root"], "places": m["places"], "stem": stem, "tasks": list(tasks)} for m in members]
@@ -64,18 +67,24 @@ def collect_class(
     return made, sorted({shown(name) for part in found for name in part["stray"]})
 
 
-def listed(root: Path, stem: str, one: bool) -> dict:
+def listed(root: Path, stem: str, one: bool, out: Path | None = None) -> dict:
     """Who has handed in something under one folder or zip."""
     if not root.exists():
         raise FileNotFoundError(f"{root} does not exist; name a folder or a zip of submissions")
     with Guard() as guard:
         try:
-            found = guard.ask("class", root=str(root.absolute()), stem=stem, one=one)
+            found = guard.ask("class", root=str(root.absolute()), stem=stem, one=one, without=below(root, out))
         except Refused as error:
             raise ValueError(f"{root} holds no submissions that can be read. {error}") from error
     if not found["members"]:
         raise ValueError(f"{root} holds no submissions")
     return found
+
+
+def below(root: Path, out: Path | None) -> list[str]:
+    """Where in a class its own grades lie; empty if they do not."""
+    there = out is not None and out.resolve().is_relative_to(root.resolve())
+    return list(out.resolve().relative_to(root.resolve()).parts) if there else []
 
 
 def submission(member: dict, names: tuple[str, str], read: dict) -> Submission:
