@@ -72,14 +72,17 @@ def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bo
     say(f"{held}")
     if sandbox == "strict":
         demand(held, level.name)
+    doubts = []
     with display() as progress:
 
         def begun(total: int):
             bar = progress.add_task(task.name, total=total)
             return lambda graded, verdict: progress.advance(bar)
 
-        class_ = grade_class(task, roots, out, level, wishes, begun, str(held))
+        class_ = grade_class(task, roots, out, level, wishes, begun, str(held), doubts.append)
     shown(class_, task)
+    for sentence in doubts:
+        console.print(f"warning: {sentence}", markup=False, style="yellow", highlight=False)
     say(f"reports in {out}: index.html, grades.csv, tests.csv, junit.xml; grader/ for you, students/ to hand out,")
     say("uploads/ and gradescope/ to upload; marks.csv for marks and comments by hand (then --resume)")
     return class_

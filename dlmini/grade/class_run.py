@@ -10,8 +10,9 @@ from dlmini import checks
 from dlmini.grade.batch import Grading, grade_all
 from dlmini.grade.gradebook.deadline import Deadline
 from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
-from dlmini.grade.gradebook.people import Person, moment, people
+from dlmini.grade.gradebook.people import Person, claimed, moment, people
 from dlmini.grade.gradebook.roster import read_roster
+from dlmini.grade.gradebook.tables import is_number
 from dlmini.grade.journal import Journal, terms_of
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.reports.all import write_all
@@ -55,17 +56,19 @@ def grade_class(
     wishes: Wishes | None = None,
     begun: Callable[[int], Callable] | None = None,
     held: str = "",
+    warn: Callable[[str], None] = lambda sentence: None,
 ) -> list[Graded]:
     """Grade all submissions under the roots into `out`.
 
     begun: is told how many tests come, and what it returns is told of each; held: a sentence about what holds
-    submissions, for the reports.
+    submissions, for the reports; warn: is told what a person should look at, which is in the reports, too.
     """
     wishes = wishes or Wishes()
     marks = read_marks(out / MARKS)  # before the work: what is wrong in it can be mended now
     roster = read_roster(wishes.roster) if wishes.roster else None
-    submissions, stray = collect_class(roots, lesson.name, lesson.tasks(), wishes.one, wishes.jobs)
+    submissions, stray = collect_class(roots, lesson.name, lesson.tasks(), wishes.one, wishes.jobs, out)
     persons = people(submissions, roster)
+    marks, nobodys = claimed(marks, persons)
     chosen = [one for person in persons for one in counting(person, wishes.take)]
     secret = secret_in(out, wishes.secret)
     journal = Journal(out / "journal.jsonl", terms_of(lesson, secret), wishes.resume or bool(wishes.again))
@@ -77,8 +80,31 @@ def grade_class(
         journal.close()
     class_ = settled(persons, found, wishes, marks)
     keep_rows(out / MARKS, [graded.name for graded in class_])
-    write_all(out, lesson, class_, sandbox, wishes, stray, held)
+    doubts = [*doubtful(nobodys, class_, lesson.points), *overlooked(class_, lesson.points, wishes.deadline)]
+    for sentence in doubts:
+        warn(sentence)
+    write_all(out, lesson, class_, sandbox, wishes, stray, held, doubts)
     return class_
+
+
+def doubtful(nobodys: list[str], class_: list[Graded], most: float) -> list[str]:
+    """Marks by hand that are perhaps not what was meant."""
+    found = [f"{MARKS} says something about {name}, who is not in this class: nobody has it" for name in nobodys]
+    many = [graded for graded in class_ if graded.score > most and graded.mark != Mark()]
+    return found + [f"{g.name} has {g.score:g} of {most:g} points by what {MARKS} says" for g in many]
+
+
+def overlooked(class_: list[Graded], most: float, deadline: Deadline | None) -> list[str]:
+    """What the roster says and grading does not follow."""
+    students = [graded.person.student for graded in class_ if graded.person.student]
+    late = deadline is None and any(student.due is not None for student in students)
+    found = ["the roster has deadlines, but without --due nobody is late"] if late else []
+    others = {float(text) for s in students if is_number(text := s.row.get("Maximum Grade") or "")} - {most}
+    return found + [
+        f"in Moodle {other:g} points can be had, here {most:g}, and uploads/moodle.csv has the points of here: "
+        f"set the maximum grade to {most:g} in Moodle before you upload it"
+        for other in sorted(others)
+    ]
 
 
 def counting(person: Person, take: str) -> list:

@@ -5,15 +5,15 @@ import io
 
 import pytest
 
-from dlmini.grade.class_run import BEST, LATEST, Wishes, counting, settled
-from dlmini.grade.gradebook.deadline import DAY, Deadline, deadline
+from dlmini.grade.class_run import BEST, LATEST, Wishes, counting, doubtful, overlooked, settled
+from dlmini.grade.gradebook.deadline import DAY, Deadline, clock, deadline
 from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
-from dlmini.grade.gradebook.people import ABSENT, people
+from dlmini.grade.gradebook.people import ABSENT, claimed, people
 from dlmini.grade.gradebook.roster import read_roster
 from dlmini.grade.gradebook.tables import csv_text, safe, unsafe
 from dlmini.grade.journal import Journal
 from dlmini.grade.lesson import find_lesson
-from dlmini.grade.reading.exports import seconds
+from dlmini.grade.reading.exports import seconds, stamped
 from dlmini.grade.reports.pages import for_grader, for_student
 from dlmini.grade.reports.summary import figure
 from dlmini.grade.reports.table import grades
@@ -78,6 +78,34 @@ def test_a_roster_that_names_nobody_is_refused_in_a_sentence(tmp_path, text):
         roster(tmp_path, "name\nАнна\n", "cp1251")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_a_roster_of_any_spreadsheet_with_short_rows_is_read(tmp_path, end, between):
+    rows = [["name", "email", "ID"], ["Ann Li", "a@x.org"], ["Bo Moe"], ["Cy Day", "", "3", "more"]]
+    found = people([Submission("cy_day", "x")], roster(tmp_path, end.join(between.join(row) for row in rows) + end))
+    assert [(p.name, len(p.attempts)) for p in found] == [("Ann Li", 0), ("Bo Moe", 0), ("Cy Day", 1)]
+    with pytest.raises(ValueError, match="is no CSV"):
+        roster(tmp_path, f"name\n{'x' * 200_000}\n")
+
+
+def test_who_is_on_the_roster_twice_is_one_student(tmp_path):
+    text = (
+        "name,id,email,section\nAnn Li,1,a@x.org,A\nAnn Li,1,a@x.org,B\nBo,,b@x.org,A\nBo,,b@x.org,B\nCy,,,A\nCy,,,B\n"
+    )
+    found = people([Submission("Ann Li", "x"), Submission("bo", "y")], roster(tmp_path, text))
+    assert [(p.name, len(p.attempts)) for p in found] == [("Ann Li", 1), ("Bo", 1), ("Cy (?)", 0), ("Cy (?)'", 0)]
+
+
+@pytest.mark.parametrize(("system", "stranger"), [("moodle", []), ("canvas", ["Zoe_17"]), ("", ["Zoe_17"])])
+def test_a_number_of_one_system_is_not_taken_for_the_id_of_another_student(tmp_path, system, stranger):
+    """Moodle's number of a participant may well be somebody else's number in the university's list."""
+    class_list = roster(tmp_path, "name,id\nAnna Li,12\nBo Moe,17\n")
+    sent = [Submission("Anna Li_17", "x", id="17", system=system), Submission("Zoe_17", "y", id="17", system=system)]
+    found = {p.name: [a.name for a in p.attempts] for p in people(sent if system else sent[1:], class_list)}
+    assert found["Bo Moe"] == stranger
+    assert not system or found["Anna Li"] == ["Anna Li_17"]
+
+
 # ---- several hand-ins ----
 
 
@@ -121,7 +149,18 @@ def test_the_latest_or_the_best_counts_after_what_being_late_costs(tmp_path):
         Wishes(take="first")
 
 
+def test_a_time_in_a_name_with_a_z_is_universal_time():
+    assert stamped("ann_2026-11-03T22-30Z") == ("ann", seconds("2026-11-03T22:30+00:00"))
+    assert stamped("ann_2026-11-03T22-30-15Z") == ("ann", seconds("2026-11-03T22:30+00:00"))
+    assert stamped("ann_2026-11-03_22.30") == ("ann", seconds("2026-11-03 22:30"))
+
+
 # ---- late ----
+
+
+def test_a_time_that_no_calendar_has_is_shown_as_unknown():
+    assert [clock(time) for time in (1e12, 1e300, float("inf"), -1.0, 0.0)] == [""] * 5
+    assert clock(seconds("2026-11-03 22:30")) == "2026-11-03 22:30"
 
 
 def test_every_day_that_has_begun_costs_up_to_the_most_and_a_due_of_ones_own_counts():
@@ -157,6 +196,83 @@ def test_marks_by_hand_add_or_give_and_are_never_changed_by_grading_again(tmp_pa
     before = file.read_bytes()
     keep_rows(file, ["Ann", "=cmd()"])
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("sign", [b"", "\ufeff".encode()])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_marks_as_any_spreadsheet_saves_them_are_read_and_go_on_in_the_same_form(tmp_path, between, end, sign):
+    rows = [
+        ["student", "points", "comment"],
+        [" Ann  Li", '"7,5"', ""],
+        ["Bo", "", ""],
+        ["Bo", "+1", "x", "", ""],
+        ["Bo", "", ""],
+    ]
+    before = sign + end.join(between.join(row) for row in rows).encode()
+    (tmp_path / "m").write_bytes(before)
+    keep_rows(tmp_path / "m", ["Ann Li", "Bo", "Андрей"])
+    assert (tmp_path / "m").read_bytes().startswith(before)
+    found = {"Ann Li": Mark(0.0, 7.5), "Bo": Mark(1.0, None, "x"), "Андрей": Mark()}
+    assert read_marks(tmp_path / "m") == found
+    keep_rows(tmp_path / "m", ["Андреи\u0306"])  # the same letters, as macOS writes them
+    assert read_marks(tmp_path / "m") == found
+
+
+def test_an_empty_table_of_marks_gets_its_columns(tmp_path):
+    for before in (None, b"", b"\n", "\ufeff".encode()):
+        if before is not None:
+            (tmp_path / "m").write_bytes(before)
+        keep_rows(tmp_path / "m", ["Анна"])
+        assert read_marks(tmp_path / "m") == {"Анна": Mark()}
+
+
+@pytest.mark.parametrize("rows", ["Ann,7,5,fine\n", "Ann,,come, please\n", "Ann,7,\nAnn,8,\n"])
+def test_a_mark_that_may_mean_two_things_is_refused(tmp_path, rows):
+    (tmp_path / "m").write_text(f"student,points,comment\n{rows}")
+    with pytest.raises(ValueError, match=r"more cells than columns|another mark above"):
+        read_marks(tmp_path / "m")
+
+
+def test_a_mark_by_hand_follows_its_student_to_another_name_and_is_never_lost_in_silence(tmp_path):
+    sent = [
+        Submission("Анна Ли_17", "x", id="17", system="moodle"),
+        Submission("Bo Moe_18", "y", id="18", system="moodle"),
+    ]
+    marks = {
+        "Анна Ли_17": Mark(1.0),
+        "Bo Moe_18": Mark(2.0),
+        "Bo Moe": Mark(3.0),
+        "Eve": Mark(0, None, "?"),
+        "Ed": Mark(),
+    }
+    assert claimed(marks, people(sent, None)) == ({"Анна Ли_17": Mark(1.0), "Bo Moe_18": Mark(2.0)}, ["Bo Moe", "Eve"])
+    found = claimed(marks, people(sent, roster(tmp_path, MOODLE)))
+    assert found == ({"Анна Ли": Mark(1.0), "Bo Moe": Mark(3.0)}, ["Bo Moe_18", "Eve"])
+    two = roster(tmp_path, "name,id\nBo Moe,1\nBo Moe,2\n")
+    assert claimed({"Bo Moe": Mark(1.0)}, people([], two)) == ({}, ["Bo Moe"])
+
+
+def test_marks_beyond_the_most_and_of_nobody_are_said(tmp_path):
+    (person,) = people([Submission("Bo", "x")], None)
+    for mark, many in ((Mark(0, 700.0), 1), (Mark(0.5), 1), (Mark(0, LESSON.points), 0)):
+        (graded,) = settled([person], [result(person.attempts[0], 1.0)], Wishes(), {"Bo": mark})
+        found = doubtful(["Eve"], [graded], LESSON.points)
+        assert "Eve, who is not in this class" in found[0]
+        assert len(found) == 1 + many
+
+
+def test_what_a_roster_says_and_grading_does_not_follow_is_said(tmp_path):
+    text = "Identifier,Full name,Maximum Grade,due\nParticipant 17,Bo,{},{}\n"
+    for most, due, rule, count in (
+        ("100.00", "", None, 1),
+        (f"{LESSON.points:g}", "", None, 0),
+        ("", "2026-11-03", None, 1),
+    ):
+        (person,) = people([], roster(tmp_path, text.format(most, due)))
+        graded = settled([person], [result(person.handed_in()[0], 0.0)], Wishes(), {})
+        assert len(overlooked(graded, LESSON.points, rule)) == count
+        assert len(overlooked(graded, LESSON.points, Deadline(1e9))) == (most == "100.00")
 
 
 @pytest.mark.parametrize(

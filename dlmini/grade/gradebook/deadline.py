@@ -47,5 +47,8 @@ def deadline(due: str | None, per_day: float = 10.0, most: float = 100.0) -> Dea
 
 
 def clock(time: float) -> str:
-    """A time as tables show it: local, to the minute; nothing for an unknown one."""
-    return datetime.fromtimestamp(time).isoformat(" ", "minutes") if time > 0 else ""
+    """A time as tables show it: local, to the minute; nothing for an unknown one, or of a year that no calendar has."""
+    try:
+        return datetime.fromtimestamp(time).isoformat(" ", "minutes") if time > 0 else ""
+    except (ValueError, OverflowError, OSError):
+        return ""

@@ -5,7 +5,8 @@
     Bo M,7,graded by hand: see my mail
     Cy D,,please come and see me
 `+1` and `-2` are added to what the tests gave, a plain number takes its place, nothing leaves it. The file is made when
-there is none, and rows are added for who is new; what is in it is never changed, so it survives grading again.
+there is none, and rows are added for who is new; what is in it is never changed, so it survives grading again. Commas,
+semicolons or tabs may part the cells. A mark that cannot be read as one thing is refused, and one of nobody is named.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from __future__ import annotations
 import csv
 import io
 import math
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmini.files import write_text
-from dlmini.grade.gradebook.tables import safe, unsafe
+from dlmini.files import write_bytes
+from dlmini.grade.gradebook.tables import read_rows, safe, separator_of, unsafe
 
 COLUMNS = ["student", "points", "comment"]
+SIGN = "\ufeff".encode()  # by which spreadsheets know UTF-8
 
 
 @dataclass(frozen=True)
@@ -36,19 +39,34 @@ class Mark:
 
 
 def read_marks(file: Path) -> dict[str, Mark]:
-    """By student; empty where there is no file."""
+    """By student, as `same` writes names; empty where there is no file."""
     if not file.exists():
         return {}
     try:
-        rows = list(csv.DictReader(io.StringIO(file.read_bytes().decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as error:
+        text = file.read_bytes().decode("utf-8-sig")
+        rows = read_rows(text, separator_of(text))
+    except ValueError as error:
         raise ValueError(f"{file} is no CSV in UTF-8 ({error}); mend it, or move it away") from error
     if rows and not set(COLUMNS) <= set(rows[0]):
         raise ValueError(f"{file} must have the columns {', '.join(COLUMNS)}; it has {', '.join(map(str, rows[0]))}")
-    return {unsafe(row["student"] or ""): mark(row, f"{file}, line {n}") for n, row in enumerate(rows, 2)}
+    found = {}
+    for number, row in enumerate(rows, 2):
+        name, said = same(unsafe(row["student"] or "")), mark(row, f"{file}, line {number}")
+        before = found.get(name, Mark())
+        if Mark() not in (before, said) and before != said:
+            raise ValueError(f"{file}, line {number}: {name} has another mark above; leave one of them")
+        found[name] = before if said == Mark() else said
+    return found
+
+
+def same(name: str) -> str:
+    """However an editor composed its letters, and whatever spaces it left."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def mark(row: dict, where: str) -> Mark:
+    if any(row.get(None) or ()):
+        raise ValueError(f"{where}: more cells than columns; write 7.5, and put a comment with commas in quotes")
     text, comment = (row["points"] or "").strip().removeprefix("'").replace(",", "."), (row["comment"] or "").strip()
     if not text:
         return Mark(comment=comment)
@@ -63,11 +81,15 @@ def mark(row: dict, where: str) -> Mark:
 
 def keep_rows(file: Path, names: list[str]) -> None:
     """Add a row for who has none, at the end; all that is there stays as it is, to the byte."""
-    missing = [name for name in names if name not in read_marks(file)]
-    if not missing and file.exists():
+    known = read_marks(file)
+    missing = [name for name in names if same(name) not in known]
+    before = file.read_bytes() if file.exists() else b""
+    if not missing and before:
         return
-    before = file.read_bytes().decode("utf-8-sig") if file.exists() else ",".join(COLUMNS) + "\n"
+    if not before.removeprefix(SIGN).strip():
+        before = SIGN + ",".join(COLUMNS).encode() + b"\n"
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([safe(name), "", ""] for name in missing)
+    writer = csv.writer(out, delimiter=separator_of(before.decode("utf-8-sig")), lineterminator="\n")
+    writer.writerows([safe(name), "", ""] for name in missing)
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, before + ("\n" if before and not before.endswith("\n") else "") + out.getvalue())
+    write_bytes(file, before + b"\n" * (not before.endswith(b"\n")) + out.getvalue().encode())

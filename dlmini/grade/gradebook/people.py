@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from dlmini.grade.gradebook.marks import Mark, same
 from dlmini.grade.gradebook.roster import Student, plain
 from dlmini.grade.reading.names import slug
 from dlmini.grade.submissions.collect import Submission
@@ -34,6 +35,11 @@ class Person:
         """What the course knows this person by."""
         return (self.student and self.student.id) or next((a.id for a in self.attempts if a.id), "")
 
+    def other_names(self) -> set[str]:
+        """Under what else this person may have been in the table of an earlier run."""
+        own = {self.student.name} if self.student else set()
+        return own.union(*({a.name, a.person} for a in self.attempts))
+
     def handed_in(self) -> list[Submission]:
         """At least one, though it be that nothing was."""
         return self.attempts or [Submission(f"{self.name} (absent)", None, ABSENT, sender=self.name)]
@@ -60,15 +66,41 @@ def keys_of(roster: list[Student]) -> dict[str, Student]:
 
 
 def keys(one: Submission) -> list[str]:
-    """Under which keys to look for the sender: the id, the whole name, the name without an export's number."""
+    """Under which keys to look for the sender: the id, the whole name, the name without an export's number.
+
+    Moodle numbers participants anew in each assignment, so its number is nobody's id elsewhere; that of Canvas may be,
+    but a name says more.
+    """
     bare = re.sub(r"_\d+$", "", one.person)
-    return [plain(word).replace(" ", "") for word in (one.id, one.person, bare) if word]
+    number, *names = (plain(word).replace(" ", "") for word in (one.id, one.person, bare))
+    first = [f"{one.system} {number}"] if one.system in ("moodle", "canvas") else [number]
+    last = [number] if one.system == "canvas" else []
+    return [key for key in (*first, *names, *last) if key]
 
 
 def moment(one: Submission, person: Person) -> float:
     """When a hand-in came: as the roster says, if there is only this one; else as the export, or its file, says."""
     said = person.student.submitted if person.student else None
     return said if said is not None and len(person.attempts) == 1 else one.time
+
+
+def claimed(marks: dict[str, Mark], persons: list[Person]) -> tuple[dict[str, Mark], list[str]]:
+    """Marks by hand by the names of these persons; and under which names there are marks that nobody here has.
+
+    With another roster, or a namesake, a person goes by another name: what was said under any name that is still only
+    this person's counts, unless something is said under the new one.
+    """
+    words = {p.name: {same(p.name), *map(same, p.other_names())} for p in persons}
+    count = Counter(word for some in words.values() for word in some)
+    owners = {word: name for name, some in words.items() for word in some if count[word] == 1}
+    owners |= {same(name): name for name in words}
+    said, found, nobodys = {word: mark for word, mark in marks.items() if mark != Mark()}, {}, []
+    for word in sorted(said, key=lambda word: word != same(owners.get(word, ""))):
+        if word not in owners or owners[word] in found:
+            nobodys.append(word)
+        else:
+            found[owners[word]] = said[word]
+    return found, nobodys
 
 
 def named_apart(found: list[Person]) -> list[Person]:

@@ -7,14 +7,13 @@ goes back to Moodle or Canvas has the columns that came from there.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 
+from dlmini.grade.gradebook.tables import read_rows, separator_of
 from dlmini.grade.reading.exports import seconds
 from dlmini.grade.reading.names import shown
 
@@ -42,30 +41,44 @@ class Student:
     row: dict = field(default_factory=dict, compare=False, repr=False)
 
     def known_as(self) -> set[str]:
-        """Under what hand-ins of this student may come."""
+        """Under what hand-ins of this student may come. Numbers that only one system knows bear its name."""
         words = plain(self.name).split()
         names = {"".join(order) for order in permutations(words)} if 1 < len(words) < 5 else {"".join(words)}
         participant = re.sub(r"\D", "", value(self.row, "participant"))
-        own = {self.id, value(self.row, "id"), self.row.get("ID", ""), self.email, self.email.partition("@")[0]}
-        return names | {plain(word).replace(" ", "") for word in (*own, participant) if word.strip()}
+        canvas = str(self.row.get("ID") or "").strip()
+        numbers = {f"moodle {participant}"} if participant else set()
+        numbers |= {f"canvas {canvas}"} if canvas else set()
+        own = {self.id, value(self.row, "id"), canvas, participant, self.email, self.email.partition("@")[0]}
+        return names | numbers | {plain(word).replace(" ", "") for word in own if word.strip()}
 
 
 def read_roster(file: Path) -> list[Student]:
-    """All students, in the order of the file."""
+    """All students, in the order of the file. Who is in it twice, with one id or email, is one."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is no UTF-8; save it as a CSV in UTF-8 ({error})") from error
     except OSError as error:
         raise ValueError(f"the roster {file} cannot be read: {error.strerror}") from error
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
+    try:
+        rows = read_rows(text, separator_of(text))
+    except ValueError as error:
+        raise ValueError(f"{file} is no CSV ({error})") from error
     found = [student(row, number, file) for number, row in enumerate(rows, 2) if names_somebody(row)]
     if not found:
         raise ValueError(
             f"{file} names nobody; it needs a line of column names (name, id, email) and a row per student"
         )
-    return found
+    return once(found)
+
+
+def once(students: list[Student]) -> list[Student]:
+    """Without rows of who came before. Namesakes without id and email may be two, and stay."""
+    found = {}
+    for place, one in enumerate(students):
+        number = one.id or one.email
+        found.setdefault((plain(one.name), number) if number else place, one)
+    return list(found.values())
 
 
 def student(row: dict, number: int, file: Path) -> Student:

@@ -16,6 +16,19 @@ def csv_text(columns: list[str], rows: list[dict]) -> str:
     return out.getvalue()
 
 
+def read_rows(text: str, separator: str) -> list[dict]:
+    """The rows below a line of names, whatever ends their lines. ValueError: it is no table."""
+    try:
+        return list(csv.DictReader(io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n")), delimiter=separator))
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+
+
+def separator_of(text: str) -> str:
+    """What stands between the names of columns: spreadsheets of many countries write semicolons."""
+    return max(",;\t", key=text.replace("\r", "\n").partition("\n")[0].count)
+
+
 def safe(text: str) -> str:
     """A text that no spreadsheet takes for a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not is_number(text) else text

@@ -13,13 +13,21 @@ from dlmini.grade.verdict import Graded
 
 
 def write_all(
-    out: Path, lesson: Lesson, class_: list[Graded], sandbox, wishes=None, stray: list[str] = (), held: str = ""
+    out: Path,
+    lesson: Lesson,
+    class_: list[Graded],
+    sandbox,
+    wishes=None,
+    stray: list[str] = (),
+    held: str = "",
+    doubts: list[str] = (),
 ) -> None:
     """index.html, summary.svg, grades.csv, tests.csv, junit.xml, uploads/; and per student
 
     students/NAME.html, for the student: without hidden tests;
     grader/NAME.html, for who grades: with them;
     gradescope/NAME.json.
+    doubts: sentences for who grades, on the page of the class.
     """
     deadline = wishes.deadline if wishes else None
     for graded in class_:
@@ -35,4 +43,4 @@ def write_all(
     figure = summary.figure(lesson, class_, deadline)
     write(out / "summary.svg", figure)
     pairs = similar([graded.submission for graded in class_], wishes.given if wishes else "")
-    write(out / "index.html", class_page.page_of(lesson, class_, pairs, sandbox, figure, stray, held))
+    write(out / "index.html", class_page.page_of(lesson, class_, pairs, sandbox, figure, stray, held, doubts))

@@ -15,7 +15,14 @@ COLUMNS = ("student", "id", "points", "tests", "late", "by hand", "handed in", "
 
 
 def page_of(
-    lesson: Lesson, class_: list[Graded], pairs: list[Pair], sandbox, figure: str, stray: list[str], held: str
+    lesson: Lesson,
+    class_: list[Graded],
+    pairs: list[Pair],
+    sandbox,
+    figure: str,
+    stray: list[str],
+    held: str,
+    doubts: list[str] = (),
 ) -> str:
     scores, came = sorted(g.score for g in class_), [g for g in class_ if not g.absent]
     middle = f"median {scores[len(scores) // 2]:g} of {lesson.points:g}" if scores else "nobody"
@@ -23,6 +30,7 @@ def page_of(
     parts = [f"<h1>{lesson.name}</h1><p>{len(came)} submissions{absent}, {middle}. Sandbox: {sandbox.name}."]
     parts.append(f" {escape(held)}.</p>" if held else "</p>")
     parts += [f'<p class="warn">{escape(sandbox.warning)}</p>'] if sandbox.warning else []
+    parts += [f'<p class="warn">{escape(sentence)}.</p>' for sentence in doubts]
     parts += [f"<p>No hand-ins: {escape(', '.join(stray[:20]))}.</p>"] if stray else []
     parts += [figure, "<h2>Submissions</h2>", table(COLUMNS, [line(g) for g in class_])]
     parts += ["<h2>Tests</h2>", table(("test", "", "points", "passed", ""), pass_rates(lesson, class_))]
