@@ -76,14 +76,14 @@ def grade_class(
         forget(journal, wishes.again, lesson, persons)
         told = begun(len(chosen) * len(lesson.tests)) if begun else None
         found = grade_all(Grading(lesson, sandbox, secret, journal), chosen, wishes.jobs, told)
+        class_ = settled(persons, found, wishes, marks)
+        keep_rows(out / MARKS, [graded.name for graded in class_])
+        doubts = [*doubtful(nobodys, class_, lesson.points), *overlooked(class_, lesson.points, wishes.deadline)]
+        for sentence in doubts:
+            warn(sentence)
+        write_all(out, lesson, class_, sandbox, wishes, stray, held, doubts)
     finally:
-        journal.close()
-    class_ = settled(persons, found, wishes, marks)
-    keep_rows(out / MARKS, [graded.name for graded in class_])
-    doubts = [*doubtful(nobodys, class_, lesson.points), *overlooked(class_, lesson.points, wishes.deadline)]
-    for sentence in doubts:
-        warn(sentence)
-    write_all(out, lesson, class_, sandbox, wishes, stray, held, doubts)
+        journal.close()  # and with it the folder, for other runs
     return class_
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import zipfile
+from datetime import datetime
 
 import psutil
 import pytest
@@ -271,3 +272,21 @@ def test_grades_that_go_into_the_folder_of_a_class_are_no_hand_in(tmp_path):
         (out / "students").mkdir(parents=True, exist_ok=True)
         (out / "journal.jsonl").touch()
     assert len(collect_class([tmp_path], STEM, TASKS, out=tmp_path.parent)[0]) == 2
+
+
+def test_what_a_file_manager_leaves_when_somebody_looks_makes_nobody_late(tmp_path):
+    early, now = 1_000_000_000, 1_700_000_000
+    looked = (".DS_Store", "._x", "Thumbs.db", "__pycache__/x.pyc", ".ipynb_checkpoints/x.ipynb", "__MACOSX/x")
+    members = []
+    for name, time in ((FILE, early), *((name, now) for name in looked)):
+        file = tmp_path / "class" / "ann" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PLAIN)
+        os.utime(file, (time, time))
+        members.append((zipfile.ZipInfo(f"ann/{name}", (2001 if time == early else 2023, 9, 9, 1, 2, 4)), PLAIN))
+    (tmp_path / "class" / "bo.py").write_text(PLAIN)
+    (tmp_path / "class.zip").write_bytes(zipped([*members, ("bo.py", PLAIN)]))
+    for root in ("class", "class.zip"):
+        found = {s.name: s for s in collect(tmp_path / root, STEM)}
+        assert datetime.fromtimestamp(found["ann"].time).year == 2001, root
+        assert found["ann"].source == PLAIN

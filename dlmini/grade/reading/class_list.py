@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from dlmini.grade.reading.archive import FILE, FOLDER
 from dlmini.grade.reading.exports import GRADESCOPE, METADATA, MOODLE, Sender, gradescope_senders, sender, stamped
+from dlmini.grade.reading.names import left_behind
 from dlmini.grade.reading.tree import SEEN, Tree
 from dlmini.grade.reading.zips import BROKEN
 
 STRAY = (".csv", ".yml", ".yaml", ".json", ".html", ".htm", ".md", ".txt", ".log", ".ini", ".toml", ".cfg")
-JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 class Member(NamedTuple):
@@ -73,7 +73,7 @@ def told_apart(children: dict[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def is_stray(name: str, is_file: bool) -> bool:
-    if name.startswith(".") or name in JUNK:
+    if left_behind(name):
         return True
     return is_file and name.lower().endswith(STRAY) and sender(name, is_file) is None
 

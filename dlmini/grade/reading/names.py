@@ -9,12 +9,18 @@ import unicodedata
 SHOWN = 120  # characters of a name
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)")  # on Windows these are no files
 PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+JUNK = ("__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini")
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as the system hands them over
 
 
 def parts_of(name: str) -> tuple[str, ...]:
     """The parts of a path in an archive, of either system's kind; `.` and nothing are no parts."""
     return tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+def left_behind(name: str) -> bool:
+    """Whether a system, an editor or a file manager made this, perhaps only when somebody looked."""
+    return name.startswith(".") or name in JUNK
 
 
 def shown(name: str) -> str:

@@ -12,7 +12,7 @@ from dlmini.grade.reading.archive import FILE, Entry, entries, members
 from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.class_list import wanted
 from dlmini.grade.reading.exports import own_name
-from dlmini.grade.reading.names import path_of, printable
+from dlmini.grade.reading.names import left_behind, path_of, printable
 from dlmini.grade.reading.source_text import PICTURES, Unreadable, text_of
 
 PROGRAMS = (".py", ".ipynb")
@@ -56,7 +56,7 @@ def gathered(root: Path, place: tuple[str, ...], budget: Budget) -> list[Entry]:
 
 def visible(files: list[Entry]) -> Iterable[Entry]:
     """Without what systems and editors leave behind."""
-    return (e for e in files if not any(part.startswith((".", "__MACOSX")) for part in e.path))
+    return (e for e in files if not any(map(left_behind, e.path)))
 
 
 def named(files: list[Entry], stem: str) -> list[Entry]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from itertools import islice
+from itertools import filterfalse, islice
 from pathlib import Path
 
 from dlmini.grade.reading.archive import FILE, FOLDER
 from dlmini.grade.reading.budget import Budget, Unsafe
+from dlmini.grade.reading.names import left_behind
 from dlmini.grade.reading.zips import BROKEN, kind_of, listing, opened, stamp
 
 SEEN, DEEP = 500, 8  # files of one place that are looked at, and how deep
@@ -47,13 +48,17 @@ class Tree:
             return {}
 
     def files(self, at: tuple[str, ...]) -> list[tuple[str, float]]:
-        """Names and times of the first files at this place, and in folders below."""
+        """Names and times of the first files at this place, and in folders below, without what systems leave behind:
+
+        a look into a folder must not make its student late.
+        """
         if self.zipped is not None:
             return self._zipped_files(at)
         place, found = self.root.joinpath(*at), []
         if os.path.islink(place) or not os.path.isdir(place):
             return [(place.name, changed(place))]
         for folder, folders, names in os.walk(place):
+            folders[:], names = (list(filterfalse(left_behind, some)) for some in (folders, names))
             found += [(name, changed(os.path.join(folder, name))) for name in names[:SEEN]]
             if len(found) >= SEEN:
                 break
@@ -67,7 +72,8 @@ class Tree:
         found, todo = [(at[-1], when)] if what != FOLDER else [], deque([at])
         while todo and len(found) < SEEN:
             place = todo.popleft()
-            for name, (what, when) in self.zipped.get(place, {}).items():
+            here = self.zipped.get(place, {}).items()
+            for name, (what, when) in (one for one in here if not left_behind(one[0])):
                 found += [(name, when)] if what != FOLDER else []
                 todo += [(*place, name)] if what == FOLDER else []
         return found
