@@ -5,7 +5,7 @@ import json
 import os
 import random
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime
 
 import psutil
 import pytest
@@ -223,6 +223,25 @@ def test_names_and_times_of_gradescope_are_read_as_they_are_quoted():
     assert [s.id for s in found] == ["s0", "s1", "s2", "s3"]
     assert [s.time for s in found] == [seconds(f"2026-03-0{i + 1}T10:00+00:00") for i in range(4)]
     assert seconds("2026-03-01 10:00:00.5 -08:00") == seconds("2026-03-01T18:00:00.5+00:00")
+
+
+def test_who_handed_in_together_at_gradescope_is_graded_each(tmp_path):
+    people = "".join(
+        f"  - :name: {name}\n    :sid: '{n}'\n    :email: x@x\n" for n, name in enumerate(("Ann", "Bo: M", "Cy"))
+    )
+    history = "  :history:\n  - :id: 1\n    :submitters:\n    - :name: Zoe\n    :created_at: 2020-01-01 00:00\n"
+    rows = f"submission_1:\n  :submitters:\n{people}  :created_at: 2026-03-01 10:00:00 Z\n  :score: 1.0\n{history}"
+    rows += "submission_2:\n  :submitters: []\n  :created_at: 2026-03-02 10:00:00 Z\n"
+    for name in ("submission_1", "submission_2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / FILE).write_text(name)
+    (tmp_path / "submission_metadata.yml").write_text(rows)
+    found = collect(tmp_path, STEM)
+    assert [(s.name, s.id, s.source) for s in found] == [
+        *((name, str(n), "submission_1") for n, name in enumerate(("Ann", "Bo: M", "Cy"))),
+        ("submission_2", "", "submission_2"),
+    ]
+    assert [datetime.fromtimestamp(s.time, UTC).day for s in found] == [1, 1, 1, 2]
 
 
 def test_one_student_with_very_many_files_does_not_slow_down_the_list_of_a_class(tmp_path, monkeypatch):

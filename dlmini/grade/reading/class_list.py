@@ -113,8 +113,9 @@ def members(tree: Tree, at: tuple[str, ...], boxes: dict[str, str]) -> list[Memb
     for name, what in boxes.items():
         place, flat = (*at, name), sender(name, what == FILE)
         known = flat or senders.get(name)
-        for made in [member(tree, known, place)] if known else by_name(tree, place, what):
-            key = known if flat else tuple(made.places[0])
+        of_export = [member(tree, who, place) for who in (known, *known.others)] if known else []
+        for made in of_export or by_name(tree, place, what):
+            key = known if flat else (made.name, made.id, *made.places[0])
             found[key] = joined(found[key], made) if key in found else made
     return list(found.values())
 

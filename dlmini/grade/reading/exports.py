@@ -24,13 +24,20 @@ STAMP = re.compile(
 FIELD = re.compile(r"^[ -]*:(sid|name|created_at):(.*)$", re.MULTILINE)
 
 
+SUBMITTERS = re.compile(r"^ *:submitters:\n((?:(?: *- | {4,}).*\n?)+)", re.MULTILINE)
+
+
 class Sender(NamedTuple):
-    """Whose a hand-in is, under which id of which system, and when it came (None: look at its files)."""
+    """Whose a hand-in is, under which id of which system, and when it came (None: look at its files).
+
+    others: with whom it was handed in.
+    """
 
     name: str
     id: str = ""
     time: float | None = None
     system: str = ""
+    others: tuple[Sender, ...] = ()
 
 
 def sender(name: str, is_file: bool) -> Sender | None:
@@ -56,13 +63,21 @@ def gradescope_senders(text: str) -> dict[str, Sender]:
     """submission_123 -> its sender, from the text of submission_metadata.yml."""
     found, text = {}, text.replace("\r\n", "\n")
     for folder, block in re.findall(r"^(\S+):\n((?:[ ]+.*\n?)+)", text, re.MULTILINE):
-        fields = {}
-        for field, value in FIELD.findall(block):  # the first submitter; and not what came before, the history
-            fields.setdefault(field, unquoted(value.strip()))
-        name = fields.get("name") or fields.get("sid") or folder
-        time = seconds(fields.get("created_at", ""))
-        found[folder] = Sender(name, fields.get("sid", ""), time, "gradescope")
+        together = SUBMITTERS.search(block)
+        people = re.split(r"^ *- ", together[1], flags=re.MULTILINE)[1:] if together else [block]
+        time = seconds(fields_of(block).get("created_at", ""))
+        first, *others = (submitter(fields_of(part), folder, time) for part in people or [""])
+        found[folder] = first._replace(others=tuple(others))
     return found
+
+
+def submitter(fields: dict[str, str], folder: str, time: float | None) -> Sender:
+    return Sender(fields.get("name") or fields.get("sid") or folder, fields.get("sid", ""), time, "gradescope")
+
+
+def fields_of(block: str) -> dict[str, str]:
+    """The first of each name: what came before, the history, stands behind."""
+    return {field: unquoted(value.strip()) for field, value in reversed(FIELD.findall(block))}
 
 
 def unquoted(text: str) -> str:
