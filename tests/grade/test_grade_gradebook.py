@@ -227,10 +227,10 @@ def test_an_empty_table_of_marks_gets_its_columns(tmp_path):
         assert read_marks(tmp_path / "m") == {"Анна": Mark()}
 
 
-@pytest.mark.parametrize("rows", ["Ann,7,5,fine\n", "Ann,,come, please\n", "Ann,7,\nAnn,8,\n"])
+@pytest.mark.parametrize("rows", ["Ann,7,5,fine\n", "Ann,,come, please\n", "Ann,7,\nAnn,8,\n", "Ann;7;\n"])
 def test_a_mark_that_may_mean_two_things_is_refused(tmp_path, rows):
     (tmp_path / "m").write_text(f"student,points,comment\n{rows}")
-    with pytest.raises(ValueError, match=r"more cells than columns|another mark above"):
+    with pytest.raises(ValueError, match=r"more cells than columns|another mark above|the same sign in all lines"):
         read_marks(tmp_path / "m")
 
 

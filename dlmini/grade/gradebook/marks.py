@@ -67,6 +67,10 @@ def same(name: str) -> str:
 def mark(row: dict, where: str) -> Mark:
     if any(row.get(None) or ()):
         raise ValueError(f"{where}: more cells than columns; write 7.5, and put a comment with commas in quotes")
+    if row["points"] is None and set(row["student"] or "") & set(",;\t"):
+        raise ValueError(
+            f"{where}: its cells are not parted as those of the first line; use the same sign in all lines"
+        )
     text, comment = (row["points"] or "").strip().removeprefix("'").replace(",", "."), (row["comment"] or "").strip()
     if not text:
         return Mark(comment=comment)
