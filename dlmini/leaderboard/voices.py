@@ -17,6 +17,7 @@ from dlmini.grade.sandbox.limits import Limits
 
 LIMITS = Limits(cpu=20, wall=120.0, total=900.0)  # of a world; of each rank's process
 LONGEST = 1 << 16  # characters of an entry
+PARTS = 5  # of what `comm.send` says: group, to whom, tag, message, from which line
 
 # What every voice runs below the entry's text: it answers calls until the judge has no more.
 SERVE = """
@@ -64,7 +65,7 @@ class Remote:
             voice = self._voice(rank)
             self._hear(voice, rank, "recv")
             voice.say("got", (name, list(args)))
-            return self._hear(voice, rank, "send")[3]
+            return self._answered(voice, rank)
         except (Raised, Lost, Garbled) as error:
             where = getattr(error, "where", "").splitlines()
             raise Unfit(f"{name}: {error}{f' ({where[-1]})' if where else ''}") from error
@@ -78,6 +79,13 @@ class Remote:
                 runner.begin(case | {"calls": [[]], "kwargs": {}, "repeat": 1}, deadline)
                 self.begun[number] = runner
         return self.begun[rank]
+
+    def _answered(self, voice, rank: int):
+        """What it hands over. Whoever finds the pipe can write to it what no communicator does."""
+        rest = self._hear(voice, rank, "send")
+        if len(rest) != PARTS:
+            raise Garbled(f"an answer of {len(rest)} parts; return it, and write to no pipe")
+        return rest[3]
 
     def _hear(self, voice, rank: int, wanted: str) -> tuple:
         """What a voice asks for next: the judge's question (recv), or to hand over an answer (send)."""

@@ -36,10 +36,11 @@ def script(text, *args):
 
 
 CLOSED = """
-    import ctypes, os, socket, sys, threading, subprocess
+    import ctypes, fcntl, os, socket, struct, sys, threading, subprocess
     from dlmini.grade.sandbox import seccomp
     parent, libc = os.getppid(), ctypes.CDLL(None, use_errno=True)
     reader, writer = os.pipe()
+    code = os.open(seccomp.__file__, os.O_RDONLY)
     assert seccomp.close(writing={writing})
     def tried(what, *args, **more):
         try:
@@ -63,6 +64,12 @@ FORBIDDEN = {
     "priority of the parent": "tried(os.setpriority, os.PRIO_PROCESS, parent, 19)",
     "cores of the parent": "tried(os.sched_setaffinity, parent, {0})",
     "signals by files": "tried(__import__('fcntl').fcntl, reader, 8, parent)",
+    "locks of files": "tried(fcntl.flock, code, fcntl.LOCK_SH)",
+    "locks of places in files": "tried(fcntl.lockf, code, fcntl.LOCK_SH)",
+    "locks that forks share": "tried(fcntl.fcntl, code, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 0, 1, 0))",
+    "who holds a lock": "tried(fcntl.fcntl, code, fcntl.F_GETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0))",
+    "who opens a folder": "tried(fcntl.fcntl, os.open('/', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)",
+    "watches of files": "'closed' if libc.inotify_init1(0) < 0 else 'open'",
     "namespaces": "'closed' if libc.unshare(0x10000000) else 'open'",
     "new namespaces": "'closed' if libc.syscall({clone}, 0x10000000 | 17, 0, 0, 0, 0) < 0 else 'open'",
     "memory of the parent": "'closed' if libc.ptrace(16, parent, 0, 0) else 'open'",

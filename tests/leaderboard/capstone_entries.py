@@ -38,6 +38,11 @@ WRONG = {
     "longer than the update": ("return index.tobytes() +", "return bytes(5 * update.size) +", "more than the numbers"),
     "sums to two": ("+= 1 / 4", "+= 1 / 2", "sums to 2"),
     "no square": ("return K", "return 'K'", "square of numbers"),
+    "writes to the judge's pipe": (
+        'return {"sync"',
+        'import sys\n    sys._getframe(1).f_locals["comm"]._tell_judge("send")\n    return {"sync"',
+        "write to no pipe",
+    ),
     "brackets without end": (
         '"compress": "own"',
         '"compress": "deflate:" + "deflate(" * 9000 + "int8" + ")" * 9000',
@@ -62,6 +67,10 @@ CHEATS = {
     "meets others by network": (
         "def say(update, seed):",
         "def say(update, seed):\n    import socket\n    socket.create_server(('127.0.0.1', 0))",
+    ),
+    "meets others by locks of a file that all may read": (
+        "def say(update, seed):",
+        "def say(update, seed):\n    import fcntl\n    fcntl.lockf(open(np.__file__), fcntl.LOCK_SH)",
     ),
 }
 LIAR = (

@@ -1,8 +1,9 @@
 """seccomp: a process forbids itself, for ever, calls of the kernel that no exercise needs (Linux 3.5; no rights).
 
 A filter is a small program of the Berkeley packet filter that sees a call's number and arguments; seccomp(2). What it
-closes: the network, shared memory and queues (which would outlive a case), other processes, mounts, and, where nothing
-else forbids it, writing files. Calls whose arguments lie in memory are answered with "no such call": the C library then
+closes: the network, shared memory and queues (which would outlive a case), locks and watches of files (by which two
+processes that may only read the same file could talk), other processes, mounts, and, where nothing else forbids it,
+writing files. Calls whose arguments lie in memory are answered with "no such call": the C library then
 takes the older one, which can be looked at.
 """
 
@@ -24,6 +25,8 @@ X32 = 0x40000000  # calls of another kind of program on the same machine
 NAMESPACES = 0x7E020000  # CLONE_NEW..., <linux/sched.h>
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: have signals sent to others
+LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and F_OFD_...: locks carry what nobody weighs
+LEASES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY: who opens or reads a file
 TERMINAL = (0x8901, 0x8902, 0x5412)  # FIOSETOWN, SIOCSPGRP, TIOCSTI
 Rows = list[tuple[int, int, int, int]]  # (what, jump if so, jump if not, value)
 
@@ -61,7 +64,7 @@ def looked_at(pid: int, writing: bool) -> dict[str, Rows]:
     me = (0, pid)
     found = {"kill": only(0, (*me, -pid)), "tgkill": only(0, me), "prlimit64": only(0, me), "setpriority": only(1, me)}
     found |= {f"sched_set{what}": only(0, me) for what in ("affinity", "scheduler", "param", "attr")}
-    found |= {"fcntl": but(1, OWNERS), "ioctl": but(1, TERMINAL), "clone": without(0, NAMESPACES)}
+    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES), "ioctl": but(1, TERMINAL), "clone": without(0, NAMESPACES)}
     if writing:
         found |= {"open": without(1, WRITES), "openat": without(2, WRITES)}
     return found

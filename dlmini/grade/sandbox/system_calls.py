@@ -14,7 +14,8 @@ NETWORK = """
 SHARED = """
     shmget:29:194 shmat:30:196 shmctl:31:195 semget:64:190 semop:65:193 semtimedop:220:192 semctl:66:191
     msgget:68:186 msgsnd:69:189 msgrcv:70:188 msgctl:71:187 mq_open:240:180 mq_unlink:241:181 memfd_create:319:279
-    memfd_secret:447:447 add_key:248:217 request_key:249:218 keyctl:250:219
+    memfd_secret:447:447 add_key:248:217 request_key:249:218 keyctl:250:219 flock:73:32 inotify_init:253:
+    inotify_init1:294:26 inotify_add_watch:254:27
 """
 OTHERS = """
     ptrace:101:117 process_vm_readv:310:270 process_vm_writev:311:271 kcmp:312:272 pidfd_getfd:438:438
