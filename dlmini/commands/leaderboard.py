@@ -10,6 +10,7 @@ import typer
 
 from dlmini.terminal import say
 
+SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or none"
 EXERCISE = "17_capstone"
 PARTS = ("recipe", "say", "hear", "mixing")
 
@@ -19,13 +20,15 @@ def leaderboard(
     out: Annotated[Path, typer.Option("-o", "--out", help="where page and tables go")] = Path("leaderboard"),
     worlds: Annotated[int, typer.Option(min=1, max=24, help="how many; kinds take turns")] = 4,
     secret: Annotated[Path | None, typer.Option(help="the secret.txt of another board, for the same worlds")] = None,
-    sandbox: Annotated[str, typer.Option(help="auto, strict, bwrap, rlimit or none")] = "auto",
+    sandbox: Annotated[str, typer.Option(help=SANDBOX)] = "auto",
     replay: Annotated[str, typer.Option(help="an entry of this board: judge it again, and compare")] = "",
     resume: Annotated[
         bool, typer.Option("--resume", help="go on: who was judged in these worlds is not again")
     ] = False,
 ) -> None:
     """Race entries of lesson 17 under budgets, and write who is in front. Without submissions: the three references."""
+    from dlmini.grade.protections import demand, protections
+    from dlmini.grade.sandbox.child_processes import be_private
     from dlmini.grade.sandbox.levels import choose
     from dlmini.grade.secret import secret_in
     from dlmini.leaderboard.kept import known
@@ -33,11 +36,14 @@ def leaderboard(
     from dlmini.leaderboard.race import race, references
     from dlmini.leaderboard.worlds import draw
 
-    held = choose(sandbox)
     if replay and (resume or submissions):
         raise ValueError(
             "--replay judges an entry of the board again, and nothing else; leave submissions and --resume out"
         )
+    held = choose(sandbox)
+    if sandbox == "strict":
+        demand(protections(held), held.name)
+    be_private()
     if replay:
         return replayed(out, replay, held)
     if resume and not (out / "secret.txt").is_file():

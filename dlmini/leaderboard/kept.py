@@ -20,6 +20,8 @@ def read_kept(file: Path) -> dict:
     """score, problem, trials; text: by which its source is known again, None on boards that did not write it down."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
+        for told in found["trials"]:
+            trial_of(told, {})
         return {"text": None, **{name: found[name] for name in ("score", "problem", "trials")}, **found}
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
@@ -48,11 +50,10 @@ def known(out: Path, worlds: list[World], entry: Entry) -> Result | None:
     seeds = [(trial["world"], trial["seed"]) for trial in kept["trials"]]
     if not same or seeds != [(world.kind, world.seed) for world in worlds]:
         return None
-    trials = tuple(trial_of(told, world) for told, world in zip(kept["trials"], worlds, strict=True))
+    trials = tuple(trial_of(told, world.terms.as_dict()) for told, world in zip(kept["trials"], worlds, strict=True))
     return None if any(trial.broken for trial in trials) else Result(entry, trials)
 
 
-def trial_of(told: dict, world: World) -> Trial:
+def trial_of(told: dict, terms: dict) -> Trial:
     looks = tuple(Look(**look) for look in told["looks"])
-    terms = world.terms.as_dict()
     return Trial(told["world"], told["seed"], told["legend"], looks, told["why"], terms, told.get("broken", False))

@@ -97,6 +97,9 @@ def one_trial(entry: Entry, world: World, sandbox) -> Trial:
             return judge(entry.source, f"{entry.name}.py", world, sandbox)
         except Broken as error:
             why = f"the judge's own side failed, {tries} times: {error}; --resume judges it again"
+        except Exception as error:  # whatever an entry brings about, it never ends the race of all
+            why = f"the judge was stopped by it: {type(error).__name__}: {error}; --resume judges it again"
+            break
     return replace(nothing, why=sentence(why), broken=True)
 
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from dlmini.cli import app
 from dlmini.commands.leaderboard import plain
+from dlmini.grade.protections import Protections
 from dlmini.grade.reading.names import slug
 from dlmini.grade.runner.process import Broken
 from dlmini.grade.sandbox.levels import choose
@@ -127,6 +128,27 @@ def test_a_judge_that_fails_costs_that_entry_alone_and_a_resumed_race_judges_it_
     assert [r for r in again if r.entry.name != "eve"] == [r for r in found.values() if r.entry.name != "eve"]
 
 
+def test_an_entry_that_stops_the_judge_costs_itself_alone(short, tmp_path, monkeypatch):
+    def stops(name):
+        return [][0] if name == "eve.py" else some(name)
+
+    judged_by(monkeypatch, stops)
+    drawn = worlds.draw(bytes(32), 1)
+    found = {r.entry.name: r for r in race([Entry(name, "x = 1") for name in ("ada", "eve", "zoe")], drawn, None)}
+    assert [found[name].score for name in ("ada", "eve", "zoe")] == [0.25, 0.1, 0.25]
+    assert "IndexError" in found["eve"].why
+    assert found["eve"].trials[0].broken
+
+
+def test_strict_goes_on_only_if_nothing_is_open(tmp_path):
+    words = ["leaderboard", "-o", str(tmp_path), "--sandbox", "strict"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dlmini.grade.protections.protections", lambda held: Protections([], ["network"], True))
+        done = CliRunner().invoke(app, words)
+    assert "the network can be reached" in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_the_same_text_in_the_same_worlds_is_known(short, tmp_path, monkeypatch):
     judged_by(monkeypatch, some)
     drawn = worlds.draw(bytes(32), 1)
@@ -152,9 +174,12 @@ def test_a_board_of_an_earlier_version_can_be_replayed(short, tmp_path, monkeypa
         file.write_text(json.dumps(told))
         done = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", name])
         assert done.exit_code == 0, f"{done.output} {done.exception!r}"
-    file.write_text("[1, 2]")
-    wrong = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", name])
-    assert "no entry of a board" in str(wrong.exception)
+    for damaged in ("[1, 2]", json.dumps(told | {"trials": [{}]}), json.dumps(told | {"trials": [3]}), "", '{"trials'):
+        file.write_text(damaged)
+        wrong = CliRunner().invoke(app, ["leaderboard", "-o", str(tmp_path), "--replay", name])
+        assert "no entry of a board" in str(wrong.exception), damaged
+        with pytest.raises(ValueError, match="no entry of a board"):
+            known(tmp_path, worlds.draw(bytes(32), 1), Entry(name, None, "a page of text"))
 
 
 def test_what_has_no_meaning_together_is_refused(tmp_path):
