@@ -53,8 +53,10 @@ def compare(
     usual = (published.EPOCHS, published.BATCH) if as_published else (EPOCHS, BATCH)
     epochs, batch = epochs or usual[0], batch or usual[1]
     net, sets, named = network_and_data(model, data, cifar)
-    for count in counts:
-        place, where = place_of(on, count, network, cluster, flops, jitter)
+    places = [place_of(on, count, network, cluster, flops, jitter) for count in counts]
+    if asked is not None:
+        published.demand_batches(net, sets, batch, max(counts))
+    for count, (place, where) in zip(counts, places, strict=True):
         folder = out if out is None or len(counts) == 1 else out / f"{count}_workers"
         if asked is None:
             one_table(

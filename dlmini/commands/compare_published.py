@@ -28,6 +28,13 @@ def read_asked(reading: str, threshold: float | None, rate: float | None) -> Ask
     return Asked(read_reading(reading), RATE if rate is None else rate, THRESHOLD if threshold is None else threshold)
 
 
+def demand_batches(net, sets, batch: int, workers: int) -> None:
+    """That each of so many workers gets one: said before the runs with fewer workers, which may take hours."""
+    from dlmini.studies.published_levels.dealing import Dealt
+
+    Dealt(net, *sets, batch).per_epoch(workers)
+
+
 def two_tables(net, sets, batch, told: str, epochs: int, asked: Asked, only: str, place, repeat: int, out) -> None:
     """Both tens on one place, one after the other; then side by side."""
     from rich.markdown import Markdown

@@ -94,6 +94,13 @@ def test_the_commands_that_the_report_names_work_on_files_of_this_form(tmp_path,
     assert f"{words[-1].split(',')[-1]} workers" in text.replace("\n", " ")
 
 
+@pytest.mark.parametrize(("words", "why"), [("--cluster polus --workers 4,61", "60 cores"), ("--workers 4,210", "210")])
+def test_what_cannot_be_run_is_said_before_the_first_run(words, why, monkeypatch):
+    monkeypatch.setattr("dlmini.commands.compare_published.run_tables", lambda *_: pytest.fail("it was run"))
+    done = CliRunner().invoke(app, ["compare", "--as-published", *words.split()])
+    assert why in str(done.exception)
+
+
 def test_ranks_and_threads_share_one_batch():
     assert hybrid.ways_of(4) == [(4, 1), (2, 2), (1, 4)]
     ways = hybrid.measured(2, steps=2, tries=1)
