@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -21,15 +22,23 @@ def reproduce(
     from dlmini import files
     from dlmini.studies.reproduction.report import DOCUMENTS, reproduced, text
 
-    names = only.split(",") if only else list(DOCUMENTS)
+    names = list(dict.fromkeys(only.split(","))) if only else list(DOCUMENTS)
     if strange := [name for name in names if name not in DOCUMENTS]:
         raise ValueError(f"--only {strange[0]}: choose some of {', '.join(DOCUMENTS)}")
     if out is not None:
         files.demand_new(out)
-    began = time.perf_counter()
-    page = text(reproduced(names, long, say))
+    began, found = time.perf_counter(), {}
+    with suppress(KeyboardInterrupt):
+        for name in names:
+            found |= reproduced([name], long, say)
+    if not found:
+        raise KeyboardInterrupt
+    page = text(found)
     console.print(Markdown(page))
     if out is not None:
         files.write_text(out, page)
         say(f"written: {out}")
     say(f"done in {time.perf_counter() - began:.0f} s")
+    if left := [name for name in names if name not in found]:
+        say(f"stopped by hand: {', '.join(found)} are done; --only {','.join(left)} makes the rest")
+        raise typer.Exit(130)

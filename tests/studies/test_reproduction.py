@@ -16,7 +16,7 @@ from dlmini.plan import flush_sizes, sheet_of
 from dlmini.studies.claims import CLAIMS, points
 from dlmini.studies.classroom.published import TABLE
 from dlmini.studies.published_levels.timing import teams, timed
-from dlmini.studies.reproduction import levels, levels_as_published, report, simulator
+from dlmini.studies.reproduction import distbelief, levels, levels_as_published, report, simulator
 from dlmini.studies.reproduction.row import Row
 
 QUICK = ("S1", "S2")
@@ -60,6 +60,41 @@ def test_a_ratio_is_ours_by_theirs_where_both_are_numbers():
     assert Row("x", 0, 2.0, "dlmini x").ratio is None
 
 
+PUBLISHED = {  # as the documents write them, to the digit
+    "S1": {
+        "message, int8 + deflate: less than float32": "208 x",
+        "message, int8 + deflate: less than int8": "52 x",
+        "epoch of 6 PCs, float32": "96.996 s",
+        "epoch of 6 PCs, float16": "67.51 s",
+        "epoch of 6 PCs, int8": "52.57 s",
+        "epoch of 6 PCs, int8 + deflate": "43.62 s",
+        "speed-up of 6 PCs, float32": "2.14 x",
+        "speed-up of 6 PCs, int8 + deflate": "4.76 x",
+        "epochs to 80 %, 1 and 6 PCs": "28 and 6",
+        "epochs to 80 % by mini-batches of 6 and of 24": "31 and 36",
+    },
+    "S2": {"weights of the largest network": "1,700,000,000", "fully connected: gain there": "2.2 x"},
+    "S0": {"success, VM": "94.87 %", "weights": "258,794", "good results": "19,000", "failed results": "1,027"},
+    "S4": {"cores for each device, real time": "0.2", "cores for each device, 6 times faster": "1"},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_figure_stands_as_its_document_writes_it(name, found):
+    written = {row[0]: row[1] for row in WRITTEN}
+    made = {row.what: row.cells()[1] for row in found.get(name, [])}
+    for what, said in PUBLISHED[name].items():
+        assert written[what] == said
+        assert made.get(what, said) == said
+
+
+def test_the_page_has_the_rows_that_take_no_computing_as_they_are_made(found):
+    text = PAGE.read_text(encoding="utf-8")
+    for rows in found.values():
+        assert report.table(rows) in text
+    assert all(" | ".join(row.cells()) in text for row in levels_as_published.cifar())
+
+
 def test_the_two_rows_that_were_fitted_fit_and_the_others_are_within_a_quarter(found):
     ratios = {row.what: row.ratio for row in found["S1"] if row.what.startswith("synchronisation, star")}
     assert len(ratios) == len(TABLE)
@@ -84,6 +119,20 @@ def test_the_command_writes_a_page_and_refuses_what_it_does_not_know(tmp_path):
     again = CliRunner().invoke(app, ["reproduce", "--only", "S1", "--out", str(tmp_path / "page.md")])
     assert again.exit_code != 0
     assert CliRunner().invoke(app, ["reproduce", "--only", "S7"]).exit_code != 0
+
+
+def test_ctrl_c_keeps_the_documents_that_are_done(tmp_path, monkeypatch):
+    def stopped(long):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distbelief, "rows", stopped)
+    done = CliRunner().invoke(app, ["reproduce", "--only", "S1,S2,S4", "--out", str(tmp_path / "page.md")])
+    assert done.exit_code == 130
+    assert "--only S2,S4 makes the rest" in done.output
+    assert "68.7 s" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    nothing = CliRunner().invoke(app, ["reproduce", "--only", "S2", "--out", str(tmp_path / "other.md")])
+    assert nothing.exit_code != 0
+    assert not (tmp_path / "other.md").exists()
 
 
 def test_the_sizes_of_zero_2_come_out_of_the_command_that_their_row_names(tmp_path):

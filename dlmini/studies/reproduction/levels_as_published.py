@@ -127,7 +127,7 @@ def cifar() -> list[Row]:
     """The document's data, by whoever has the files."""
     polus, lomonosov = ASKED.format("polus", "16,32,60"), ASKED.format("lomonosov2", "32,60,210")
     return [
-        Row("CIFAR-10 on Polus, 16, 32, 60 workers", "figures 9, 10, 13, 14", "with your files", polus, FILES),
+        Row("CIFAR-10 on Polus, 16, 32, 60 workers", "figures 9, 10, 13, 14, 17, 18", "with your files", polus, FILES),
         Row("CIFAR-100 on Polus, 16, 32, 60 workers", "figures 11, 15, 16", "with your files", polus, FILES),
         Row("CIFAR-10 on Lomonosov-2, 32, 60, 210 workers", "figures 12, 19, 20", "with your files", lomonosov, FILES),
     ]

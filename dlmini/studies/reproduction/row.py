@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-DIGITS = 4
+DIGITS, PUBLISHED = 4, 6  # of ours; of theirs, so many that none is lost
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,11 @@ class Row:
 
     def cells(self) -> list[str]:
         ratio = "" if self.ratio is None else f"{self.ratio:.3g}"
-        return [self.what, self.said(self.published), self.said(self.here), ratio, self.why, f"`{self.command}`"]
+        theirs = self.said(self.published, PUBLISHED)
+        return [self.what, theirs, self.said(self.here), ratio, self.why, f"`{self.command}`"]
 
-    def said(self, value: float | str) -> str:
+    def said(self, value: float | str, digits: int = DIGITS) -> str:
         if isinstance(value, str):
             return value
-        shown = f"{value:,}" if isinstance(value, int) else f"{value:.{DIGITS}g}"
+        shown = f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
         return f"{shown} {self.unit}".rstrip()

@@ -25,7 +25,7 @@ def rows(long: bool = False) -> list[Row]:
         Row("iterations", ITERATIONS, len(vm.iterations), DEMO),
         Row("good results", GOOD, vm.good, DEMO, "units are as many as that makes"),
         Row("failed results", FAILED, vm.failed, DEMO, FITTED),
-        Row("success, VM", 100 * SUCCESS, 100 * vm.success, DEMO, FITTED, "%"),
+        Row("success, VM", round(100 * SUCCESS, 2), 100 * vm.success, DEMO, FITTED, "%"),
         Row(
             "success, container",
             "not said",
