@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from dlmini import __version__
 from dlmini.cli import app
 from dlmini.comm.mpi.host_file import read_hosts
 
@@ -42,6 +43,12 @@ def test_commands_and_their_options_are_those_that_there_are():
         if name in commands:
             known = {option for one in commands[name].params for option in one.opts}
             assert {word for word in words.split() if word.startswith("--")} <= known, f"dlmini {name}{words}"
+
+
+def test_the_wheel_that_it_installs_is_this_version_s():
+    """A wheel is what is given away: the bare name would ask an index, and might get a package of somebody else."""
+    assert set(re.findall(r"dlmini-([\d.]+)-py3-none-any\.whl", TEXT)) == {__version__}
+    assert not re.findall(r"pip (?:install|download) dlmini\b(?![-\[])", TEXT)
 
 
 def test_its_host_file_is_read(tmp_path):
