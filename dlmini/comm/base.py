@@ -1,6 +1,6 @@
 """Comm: all that a program sees of the other ranks. Blocking calls, mpi4py's vocabulary, no `async`.
 
-A transport subclasses `Comm`, supplies seven small hooks (`now` and those with an underscore) and inherits everything
+A transport subclasses `Comm`, supplies six small hooks (those that raise NotImplementedError here) and inherits all
 else. The hooks move messages and time; bytes and seconds are booked here (booking.py) and nowhere else.
 
 Sends are buffered: they never wait for the receiver, and the message is the sender's again when `send` returns.
