@@ -16,6 +16,7 @@ METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 DIRECTIVE = re.compile(r"^ {0,3}(?:`{3,}|~{3,}|:{3,})\{(?P<name>[^}]+)\}", re.M)
 UNDERSTOOD = {"code-cell", "raw-cell"}
 LESSON_LINK = re.compile(r"\]\((?P<name>index|glossary|\d\d_[a-z0-9_]+)\.md(?P<place>#[^)]*)?\)")
+SOURCE_LINK = re.compile(r"(?<!!)\[(?P<said>[^\]]+)\]\(\.\./(?P<file>(?:docs|dlmini)/[^)#]+)(?:#[^)]*)?\)")
 
 
 def notebook(text: str, name: str) -> str:
@@ -42,7 +43,7 @@ def refuse_directives(text: str, name: str) -> None:
 def plain(cell, used: Counter) -> dict:
     """One cell, with nothing in it that the text does not say."""
     code = cell.cell_type == "code"
-    source = cell.source if code else LESSON_LINK.sub(r"](\g<name>.ipynb\g<place>)", cell.source)
+    source = cell.source if code else relinked(cell.source)
     made = {
         "cell_type": cell.cell_type,
         "id": identity(cell.cell_type, source, used),
@@ -50,6 +51,12 @@ def plain(cell, used: Counter) -> dict:
         "source": source.splitlines(keepends=True),
     }
     return made | {"execution_count": None, "outputs": []} if code else made
+
+
+def relinked(text: str) -> str:
+    """Links to lessons lead to notebooks. Files of docs/ and dlmini/ are named: a student's own folder has neither."""
+    named = SOURCE_LINK.sub(r"\g<said> (`\g<file>` in dlmini's sources)", text)
+    return LESSON_LINK.sub(r"](\g<name>.ipynb\g<place>)", named)
 
 
 def identity(kind: str, source: str, used: Counter) -> str:

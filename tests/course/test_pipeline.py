@@ -11,6 +11,7 @@ import pytest
 from dlmini.course import build
 from dlmini.course.lessons import lesson, shown, written
 from dlmini.course.notebook import notebook
+from dlmini.course.updating import PARTS
 
 PROJECT = Path(__file__).parents[2]
 LESSON = """# 00 · First things
@@ -22,7 +23,7 @@ What is first?
 1 / 0
 ```
 
-See [the second](01_second.md#there), [not a lesson](README.md).
+See [the second](01_second.md#there), [not a lesson](README.md), [a study](../docs/study.md#there).
 
 ```{code-cell} ipython3
 1 / 0
@@ -53,10 +54,14 @@ def test_what_is_committed_is_what_the_sources_make():
     assert build.problems(PROJECT) == []
 
 
-def test_every_link_of_every_notebook_leads_somewhere():
+def test_every_link_of_every_notebook_leads_somewhere_in_a_student_s_folder():
+    """That has `notebooks` and `exercises`, and nothing else of the clone."""
     for file in (PROJECT / "notebooks").glob("*.ipynb"):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", file.read_text(encoding="utf-8")):
-            assert link.startswith("http") or (file.parent / link).exists(), f"{file.name} links to {link}"
+            if not link.startswith("http"):
+                target = (file.parent / link).resolve()
+                assert target.exists(), f"{file.name} links to {link}"
+                assert target.relative_to(PROJECT).parts[0] in PARTS, f"{file.name} links to {link}"
 
 
 def test_a_notebook_is_valid_names_its_kernel_and_has_no_outputs(root):
@@ -79,7 +84,7 @@ def test_cells_keep_their_names_when_others_change():
 
 def test_links_to_lessons_lead_to_their_notebooks(root):
     text = "".join(cells(root)[2]["source"])
-    assert "[the second](01_second.ipynb#there), [not a lesson](README.md)" in text
+    assert "[the second](01_second.ipynb#there), [not a lesson](README.md), a study (`docs/study.md` in" in text
 
 
 def test_the_index_lists_the_lessons_that_exist(root):
