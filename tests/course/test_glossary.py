@@ -26,6 +26,14 @@ def test_every_entry_is_read_and_names_a_lesson():
     assert all(re.search(r"Lessons? \d\d", term.text) for term in KNOWN)
 
 
+def test_every_entry_names_lessons_whose_text_uses_the_term():
+    for term in KNOWN:
+        for number in re.findall(r"\b[01]\d\b", term.text.partition("Lesson")[2]):
+            (name,) = (it for it in LESSONS if it.startswith(number))
+            text = re.sub(r"```.*?```", "", (COURSE / f"{name}.md").read_text(encoding="utf-8"), flags=re.S)
+            assert term.pattern.search(text), f"{term.name}: lesson {number} does not use it"
+
+
 def test_entries_stand_in_the_order_of_the_alphabet():
     names = re.findall(r"^### (.+)$", TEXT, re.M)
     assert names == sorted(names, key=str.lower)
