@@ -18,8 +18,8 @@ READING = """How to read this, and where it differs:
 - *Communication* leaves out waiting for a partner that has not sent yet; *with waiting* counts it, as a clock around an
   MPI call does. Bytes alone make configuration 9 lighter by 16 (period) x 10 (5 % of the values, each with its index);
   machines that are never quite equal wait for one another all the same, so what is felt is much less.
-- Gossip sends two whole vectors, a ring all-reduce nearly two in 2(P-1) small messages. So gossip saves latency, not
-  bytes, and the more the more workers there are: by the link's formula, 2(P-1)(a + S/PB) against a + 2S/B.
+- Gossip sends two whole vectors, a ring all-reduce nearly two in 2(N-1) small messages. So gossip saves latency, not
+  bytes, and the more the more workers there are: by the link's formula, 2(N-1)(α + βS/N) against α + 2βS.
 - The accuracy is that of the mean of all workers' weights, at the last look. Gossip of updates never pulls workers
   together: they drift apart, and a single one of them is several points worse than their mean. The publication does not
   say whose weights it tested.
