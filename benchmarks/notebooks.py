@@ -48,7 +48,7 @@ def rows() -> list[dict]:
     ]
 
 
-def one_way(profile: str, written: str, *wanted: str) -> None:
+def one_way(profile: str = "", written: str = "", *wanted: str) -> None:
     """A line for each notebook: seconds, minutes, and how busy the machine was."""
     if (profile, written) not in WAYS:
         sys.exit(f"say one of {'; '.join(f'{a} {b}' for a, b in WAYS)}, then numbers of lessons, if not all are meant")
@@ -59,4 +59,4 @@ def one_way(profile: str, written: str, *wanted: str) -> None:
 
 
 if __name__ == "__main__":
-    one_way(*(sys.argv[1:] or ("", "")))
+    one_way(*sys.argv[1:])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -34,6 +35,11 @@ def why(error: Exception) -> str:
     """What a reader found wrong, in one line. NumPy takes any junk for pickles, and tells how to load them unsafely."""
     said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     return "it holds no plain arrays" if "allow_pickle" in str(error) else said
+
+
+def plainly(error: Exception) -> str:
+    """What it says, without the system's number of it."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error))
 
 
 def write_text(file, text: str) -> Path:

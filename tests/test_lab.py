@@ -200,3 +200,19 @@ def test_start_py_installs_what_its_words_need(words, extra, monkeypatch):
     monkeypatch.setitem(START["main"].__globals__, "run", lambda words: 0)
     assert START["main"](words) == 0
     assert asked == [extra]
+
+
+def test_check_finds_the_course_that_the_lab_has_made_here(tmp_path, monkeypatch):
+    """Who types `dlmini lab` in a folder types `dlmini check 04` there, too."""
+    from dlmini.course import work
+    from dlmini.grade.check import COURSE, find
+    from dlmini.grade.lesson import find_lesson
+
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / COURSE / "exercises" / "04_allreduce.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    assert work.COPY == COURSE
+    assert find(find_lesson("04")) == file
+    assert work.work_folder() == tmp_path / COURSE

@@ -78,7 +78,7 @@ WRONG = [
         ("plan", "gpt2", "--search", "--zero", "0", "--sequence-parallel"),
         "so --zero, --sequence-parallel would have no",
     ),
-    (("plan", "gpt2", "--bucket", "1000"), "--bucket is of what DeepSpeed sends, and would have no effect"),
+    (("plan", "gpt2", "--bucket", "1000"), "only DeepSpeed has a bucket of its own, so --bucket would have no effect"),
     (("plan", "gpt2", "--search", "--gradient", "3"), "gradient is 3; it must be 2 or 4 bytes each"),
     (("classroom", "--world", "moon"), "choose some of reckoned, simulated, real, or all"),
     (("distbelief", "--world", "moon"), "choose some of reckoned, simulated, processes, or all"),
@@ -319,3 +319,91 @@ def test_what_a_job_raises_is_raised_here_and_a_killed_one_is_named():
 
 def killed(common, job, tell):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+# ---- studies: what would be ignored is refused; Ctrl-C keeps what is done ----
+
+IGNORED = [
+    (("train", "--threads", "1000000"), "a batch of 50 images cannot be shared by so many; give at most 50"),
+    (("classroom", "--seeds", "5", "--keep", "k"), "nothing is trained, so --seeds, --keep would have no effect"),
+    (("classroom", "--long"), "nothing is trained, so --long would have no effect; add --world simulated"),
+    (("distbelief", "--world", "reckoned", "--crew", "7"), "reckoning takes no time, so --crew would have no effect"),
+    (("volunteer", "demo", "--part", "delivery", "--crew", "3"), "nothing is trained, so --crew would have no effect"),
+    (("reproduce", "--only", "S1", "--long"), "only S3 has a long form, so --long would have no effect"),
+    (("reproduce", "--only", "S1", "--out", "gone/page.md"), "is no folder that may be written to"),
+    (("leaderboard", "--secret", "nowhere"), "64 hexadecimal digits (No such file or directory: 'nowhere')"),
+    (("volunteer", "status", "http://127.0.0.1:1"), "(Connection refused); is the server running?"),
+]
+
+
+@pytest.mark.parametrize(("words", "advice"), IGNORED, ids=lambda it: " ".join(it) if isinstance(it, tuple) else "")
+def test_what_would_be_ignored_or_lost_is_refused(words, advice, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, text = said(words, monkeypatch, capsys)
+    assert code == 1
+    assert advice in text
+    assert not PYTHON.search(text), text
+    assert "[Errno" not in text
+    assert not list(tmp_path.iterdir())
+
+
+def pressed(*args, **kwargs):
+    raise KeyboardInterrupt
+
+
+STUDIES = [  # a command, what Ctrl-C is pressed in, and what was done before
+    (("distbelief",), "dlmini.studies.distbelief.study.choices_of", "distbelief.md", "One network on several machines"),
+    (
+        ("volunteer", "demo", "--part", "delivery,dispatch", "--iterations", "2"),
+        "dlmini.studies.volunteers.sweeps.by_deadline",
+        "volunteers.md",
+        "Virtual machine against container",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "where", "file", "done"), STUDIES, ids=lambda it: it[0] if type(it) is tuple else "")
+def test_ctrl_c_ends_a_study_with_what_is_done(words, where, file, done, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(where, pressed)
+    code, text = said((*words, "--out", str(tmp_path / "out")), monkeypatch, capsys)
+    assert code == 130
+    assert "stopped by hand" in text
+    assert done in (tmp_path / "out" / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("words", "where"), [((*words, "--out"), where) for words, where, *_ in STUDIES[:1]])
+def test_ctrl_c_before_anything_is_done_writes_nothing(words, where, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("dlmini.studies.distbelief.study.gains_of", pressed)
+    assert said((*words, str(tmp_path / "out")), monkeypatch, capsys)[0] == 130
+    assert not list(tmp_path.iterdir())
+
+
+def test_trainings_of_a_study_end_with_it_and_without_a_word(capfd):
+    """Each process of `spread` is deaf to Ctrl-C, and ended by who hears it."""
+    from dlmini.studies.classroom.many_runs import spread
+
+    assert spread([(divmod, 7, 2), (divmod, 9, 2)], 2) == [(3, 1), (4, 1)]
+    before = set(multiprocessing.active_children())
+    with pytest.raises(KeyboardInterrupt):
+        spread([(divmod, 7, 2), (divmod, 9, 2)], 2, pressed)
+    assert set(multiprocessing.active_children()) <= before
+    assert capfd.readouterr().err == ""
+
+
+def test_a_volunteers_page_on_a_full_disk_goes_elsewhere_whole(monkeypatch, capsys, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: home)
+    usual = files.write_folder
+
+    def refuse(folder, contents):
+        if folder.name == "out":
+            raise OSError(errno.ENOSPC, f"{folder} could not be written: {os.strerror(errno.ENOSPC)}")
+        return usual(folder, contents)
+
+    monkeypatch.setattr(files, "write_folder", refuse)
+    words = ("volunteer", "demo", "--part", "delivery", "--iterations", "2", "--out", str(tmp_path / "out"))
+    code, text = said(words, monkeypatch, capsys)
+    assert code == 0
+    assert "No space left" in text
+    assert (next(home.iterdir()) / "volunteers.md").is_file()

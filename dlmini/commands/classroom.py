@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from dlmini.commands.progress import ended_early, refuse_ignored
 from dlmini.terminal import console, say, write_results
 
 SIMULATED = "of the simulated world: times, ways, mistakes, batches, computers, packets; several with commas; or all"
 
 
 def classroom(
+    context: typer.Context,
     world: Annotated[str, typer.Option(help="reckoned, simulated, real; several with commas; or all")] = "reckoned",
     long: Annotated[bool, typer.Option(help="the whole U-Net on 128 x 128 tiles, three seeds: hours")] = False,
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
@@ -39,15 +41,25 @@ def classroom(
     worlds, parts = chosen("world", world, WORLDS), chosen("part", part, PARTS)
     if part != "all" and "simulated" not in worlds:
         raise ValueError(f"--part {part} is a part of the simulated world: add --world simulated")
+    if "simulated" not in worlds:
+        refuse_ignored(context, ("long", "crew", "seeds", "keep"), "nothing is trained, so {}; add --world simulated")
+    if keep is not None and not keep.is_dir():
+        files.demand_new(keep)
     if out is not None:
         files.demand_new(out)
     began = time.perf_counter()
     form = replace(LONG if long else SHORT, seeds=tuple(range(seeds)))
-    found = study(form, worlds, crew or os.cpu_count() or 1, say, keep, parts)
+    found = report.Found(form)
+    early = ended_early(lambda: study(form, worlds, crew or os.cpu_count() or 1, say, keep, parts, found))
+    if early and not (found.real or found.cable or found.ways):
+        raise KeyboardInterrupt
     display(report.text(found))
     if out is not None:
         write_results(out, partial(report.write, found), "tables and figures")
     say(f"done in {time.perf_counter() - began:.0f} s")
+    if early:
+        say("stopped by hand: what was done until then is above")
+        raise typer.Exit(130)
 
 
 def chosen(option: str, said: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from dlmini.commands.progress import ended_early, refuse_ignored
 from dlmini.terminal import console, say, write_results
 
 
 def distbelief(
+    context: typer.Context,
     world: Annotated[
         str, typer.Option(help="reckoned, simulated, processes; several with commas; or all")
     ] = "reckoned,simulated",
@@ -35,11 +37,19 @@ def distbelief(
     worlds = WORLDS if world == "all" else tuple(world.split(","))
     if strange := [one for one in worlds if one not in WORLDS]:
         raise ValueError(f"--world {strange[0]}: choose some of {', '.join(WORLDS)}, or all")
+    if worlds == ("reckoned",):
+        refuse_ignored(context, ("long", "crew"), "reckoning takes no time, so {}; add --world simulated")
     if out is not None:
         files.demand_new(out)
     began = time.perf_counter()
-    found = study(LONG if long else SHORT, worlds, crew or os.cpu_count() or 1, say)
+    found = report.Found(LONG if long else SHORT)
+    early = ended_early(lambda: study(found.form, worlds, crew or os.cpu_count() or 1, say, found))
+    if early and not (found.full or found.choices):
+        raise KeyboardInterrupt
     console.print(Markdown(report.text(found)))
     if out is not None:
         write_results(out, partial(report.write, found), "tables and figures")
     say(f"done in {time.perf_counter() - began:.0f} s")
+    if early:
+        say("stopped by hand: what was done until then is above")
+        raise typer.Exit(130)

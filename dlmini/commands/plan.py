@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from dlmini.commands.progress import refuse_ignored
 from dlmini.terminal import console, say, write_results
 
 SEARCHED = ("tensor", "pipe", "micro", "chunks", "zero", "recompute", "sequence_parallel")
@@ -82,12 +83,8 @@ def plan(
 
 def check_used(context: typer.Context, search: bool, flush: str | None) -> None:
     """Refuse options that would be ignored."""
-    given = [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]
-    if search and (chosen := [f"--{name.replace('_', '-')}" for name in SEARCHED if name in given]):
-        raise ValueError(
-            f"--search tries every layout, so {', '.join(chosen)} would have no effect; leave these out, or --search"
-        )
-    if flush is None and "bucket" in given:
-        raise ValueError(
-            "--bucket is of what DeepSpeed sends, and would have no effect; add --zero 2 --flush allreduce"
-        )
+    if search:
+        refuse_ignored(context, SEARCHED, "--search tries every layout, so {}; leave these out, or --search")
+    if flush is None:
+        why = "only DeepSpeed has a bucket of its own, so {}; add --zero 2 --flush allreduce"
+        refuse_ignored(context, ("bucket",), why)

@@ -3,7 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from math import isnan
+
+import typer
+
+
+def ended_early(work: Callable[[], object]) -> bool:
+    """Do it. True if Ctrl-C ended it: what it has put down until then is to be shown and written."""
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def refuse_ignored(context: typer.Context, names: tuple[str, ...], why: str) -> None:
+    """Refuse options that would be ignored, if they were given."""
+    given = [name for name in names if context.get_parameter_source(name).name == "COMMANDLINE"]
+    if given:
+        said = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ValueError(why.format(f"{said} would have no effect"))
 
 
 class Progressing:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from dlmini.terminal import console, say
+from dlmini.terminal import console, say, write_results
 
 
 def reproduce(
@@ -25,8 +25,11 @@ def reproduce(
     names = list(dict.fromkeys(only.split(","))) if only else list(DOCUMENTS)
     if strange := [name for name in names if name not in DOCUMENTS]:
         raise ValueError(f"--only {strange[0]}: choose some of {', '.join(DOCUMENTS)}")
+    if long and "S3" not in names:
+        raise ValueError("only S3 has a long form, so --long would have no effect; leave it out, or add S3")
     if out is not None:
         files.demand_new(out)
+        files.demand_place(out)
     began, found = time.perf_counter(), {}
     with suppress(KeyboardInterrupt):
         for name in names:
@@ -36,8 +39,7 @@ def reproduce(
     page = text(found)
     console.print(Markdown(page))
     if out is not None:
-        files.write_text(out, page)
-        say(f"written: {out}")
+        write_results(out, lambda file: files.write_text(file, page), "the page")
     say(f"done in {time.perf_counter() - began:.0f} s")
     if left := [name for name in names if name not in found]:
         say(f"stopped by hand: {', '.join(found)} are done; --only {','.join(left)} makes the rest")

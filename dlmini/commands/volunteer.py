@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,9 @@ import typer
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from dlmini.terminal import console
+from dlmini.commands.progress import ended_early, refuse_ignored
+from dlmini.files import plainly
+from dlmini.terminal import console, write_results
 
 volunteer = typer.Typer(no_args_is_help=True, help="Train one network on machines that come, go, fail and lie.")
 INSTALL = "volunteers need starlette, uvicorn and httpx; pip install dlmini brings them"
@@ -170,7 +173,7 @@ def status(
     try:
         found = httpx.get(f"{url.rstrip('/')}/status", timeout=10, trust_env=False, verify=trusted(authority)).json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise OSError(f"{url} does not answer as a project does ({error}); is the server running?") from error
+        raise OSError(f"{url} does not answer as a project does ({plainly(error)}); is the server running?") from error
     if plain:
         print(json.dumps(found))
         return
@@ -185,6 +188,7 @@ def status(
 
 @volunteer.command()
 def demo(
+    context: typer.Context,
     out: Annotated[Path | None, typer.Option(help="write tables and figures to this new folder")] = None,
     part: Annotated[
         str, typer.Option(help="experiment, delivery, dispatch, learning; several with commas; or all")
@@ -200,18 +204,25 @@ def demo(
     """
     from dlmini import files
     from dlmini.studies.volunteers import report
-    from dlmini.studies.volunteers.study import PARTS, study
+    from dlmini.studies.volunteers.study import PARTS, Found, study
 
     parts = PARTS if part == "all" else tuple(part.split(","))
     if strange := [one for one in parts if one not in PARTS]:
         raise ValueError(f"--part {strange[0]}: choose some of {', '.join(PARTS)}, or all")
+    if not {"experiment", "learning"} & {*parts}:
+        refuse_ignored(context, ("crew",), "nothing is trained, so {}; add --part experiment")
     if out is not None:
         files.demand_new(out)
-    found = study(parts, seed, crew or os.cpu_count() or 1, say, iterations)
+    found = Found(seed)
+    early = ended_early(lambda: study(parts, seed, crew or os.cpu_count() or 1, say, iterations, found))
+    if early and not (found.learned or found.others):
+        raise KeyboardInterrupt
     console.print(Markdown(report.text(found)))
     if out is not None:
-        report.write(found, out)
-        say(f"tables and figures written to {out}")
+        write_results(out, partial(report.write, found), "tables and figures")
+    if early:
+        say("stopped by hand: what was done until then is above")
+        raise typer.Exit(130)
 
 
 def trusted(authority: Path | None):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import dlmini
 from dlmini.course.updating import Update, update
+from dlmini.course.work import COPY
 
 HOUSE = Path(dlmini.__file__).resolve().parent
 CARRIED = HOUSE / "course" / "carried"  # where a wheel has them
 INDEX = Path("notebooks") / "index.ipynb"
-COPY = "dlmini-course"
 
 
 class Course(NamedTuple):

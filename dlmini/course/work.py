@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+COPY = "dlmini-course"  # what `dlmini lab` makes where it is called
+
 
 def work_folder(here: Path | None = None) -> Path:
-    """DLMINI_WORK, or the nearest folder upwards with `exercises/` in it, or the current one."""
+    """DLMINI_WORK; or the nearest folder with `exercises/` in it: the current one, the course that `dlmini lab` has made
+    in it, or one above; or the current one."""
     if "DLMINI_WORK" in os.environ:
         return Path(os.environ["DLMINI_WORK"])
     here = (here or Path.cwd()).resolve()
-    return next((folder for folder in (here, *here.parents) if (folder / "exercises").is_dir()), here)
+    return next((folder for folder in (here, here / COPY, *here.parents) if (folder / "exercises").is_dir()), here)
 
 
 def private(folder: Path) -> Path:

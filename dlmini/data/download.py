@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dlmini.data.catalogue import data_cache
 from dlmini.data.sources import source_of
+from dlmini.files import plainly
 
 CHUNK = 1 << 18
 PATIENCE = 30  # seconds without a single byte
@@ -95,7 +96,7 @@ def ask(url: str, start: int):
     except NETWORK as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             return None
-        raise ConnectionError(f"the server cannot be reached or refuses ({error})") from error
+        raise ConnectionError(f"the server cannot be reached or refuses ({plainly(error)})") from error
 
 
 def chunks(answer) -> Iterator[bytes]:
@@ -104,7 +105,7 @@ def chunks(answer) -> Iterator[bytes]:
         try:
             chunk = answer.read1(CHUNK)  # what is there now: nothing is lost when the line breaks
         except NETWORK as error:
-            raise ConnectionError(f"the connection broke ({error})") from error
+            raise ConnectionError(f"the connection broke ({plainly(error)})") from error
         if not chunk:
             return
         yield chunk

@@ -23,6 +23,7 @@ from dlmini.grade.runner.process import Runners
 from dlmini.grade.sandbox.levels import Bare, Own
 from dlmini.grade.verdict import NOT_DONE, PASSED, Verdict
 
+COURSE = "dlmini-course"  # what `dlmini lab` makes where it is called
 _warm: dict[str, Runners] = {}
 
 
@@ -117,13 +118,13 @@ def chosen(lesson: Lesson, word: str) -> list:
 def find(lesson: Lesson, folder: str | Path | None = None) -> Path:
     """The student's file."""
     here, named = Path.cwd(), folder or os.environ.get("DLMINI_WORK")
-    for place in [Path(named)] if named else [here, *here.parents]:
+    for place in [Path(named)] if named else [here, here / COURSE, *here.parents]:
         for file in (place / "exercises" / lesson.file, place / lesson.file):
             if file.is_file():
                 return file
     raise FileNotFoundError(
         f"{lesson.file} was found neither in {named or here / 'exercises'} nor above; run this inside the course, or "
-        f'name its folder: check("{lesson.number}", folder="path/to/exercises")'
+        "where `dlmini lab` has made it"
     )
 
 

@@ -12,6 +12,8 @@ import secrets
 from hashlib import blake2b
 from pathlib import Path
 
+from dlmini.files import plainly
+
 NAME = "secret.txt"
 
 
@@ -44,7 +46,7 @@ def read(file: Path) -> bytes:
     try:
         found = bytes.fromhex(file.read_text(encoding="ascii").strip())
     except (ValueError, OSError) as error:
-        raise ValueError(f"{file} holds no secret: a line of 64 hexadecimal digits ({error})") from error
+        raise ValueError(f"{file} holds no secret: a line of 64 hexadecimal digits ({plainly(error)})") from error
     if len(found) != 32:
         raise ValueError(f"{file} holds no secret: a line of 64 hexadecimal digits, not {2 * len(found)}")
     return found

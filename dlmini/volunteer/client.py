@@ -69,7 +69,7 @@ class Client:
             self.tries = 0
             return found
         except httpx.TransportError as error:
-            self.rest(f"{self.url} cannot be reached ({error})", min(LONGEST_WAIT, 0.5 * 2**self.tries))
+            self.rest(f"{self.url} cannot be reached ({files.plainly(error)})", min(LONGEST_WAIT, 0.5 * 2**self.tries))
         except httpx.HTTPStatusError as error:
             status = error.response.status_code
             if status == 401:

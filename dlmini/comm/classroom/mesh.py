@@ -30,6 +30,7 @@ from zmq.utils.monitor import recv_monitor_message
 from dlmini.comm.classroom.key import pair_of
 from dlmini.comm.classroom.protocol import Peer
 from dlmini.comm.classroom.sockets import Bell, Doorkeeper, call_curve, serve_curve, settle
+from dlmini.files import plainly
 
 PART = 1 << 18  # bytes of one frame: so much is copied at once, while the part before it is on its way
 NONCE = DIGEST = 32  # bytes
@@ -228,5 +229,5 @@ def bound(door: zmq.Socket, port: int) -> int:
     try:
         door.bind(f"tcp://*:{port or '*'}")
     except zmq.ZMQError as error:
-        raise OSError(f"port {port} cannot be listened at ({error}); name another, or none") from error
+        raise OSError(f"port {port} cannot be listened at ({plainly(error)}); name another, or none") from error
     return int(door.get_string(zmq.LAST_ENDPOINT).rpartition(":")[2])

@@ -24,6 +24,7 @@ from dlmini.comm.classroom.key import RoomKey
 from dlmini.comm.classroom.protocol import Kind, packed
 from dlmini.comm.classroom.sockets import SOME, Bell, Doorkeeper, Together, frames, serve_curve, settle
 from dlmini.comm.errors import CommError
+from dlmini.files import plainly
 
 BEAT = 0.1  # seconds between ticks
 GOODBYE = 1.0  # seconds for PCs to leave a room that is closed
@@ -261,7 +262,7 @@ def occupied(address: str, port: int, error: zmq.ZMQError) -> str:
             f"port {port} is in use: another notebook may have its room there; close it (or its kernel), or take "
             "another port"
         )
-    return f"this PC cannot listen at {address or 'any address'}, port {port} ({error}); take another"
+    return f"this PC cannot listen at {address or 'any address'}, port {port} ({plainly(error)}); take another"
 
 
 def twins(name: str, here: str, there: str) -> str:

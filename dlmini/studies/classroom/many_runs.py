@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from functools import partial
 from hashlib import blake2b
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
 import dlmini
 from dlmini import files
+from dlmini.crew import worked_off
 from dlmini.studies.classroom.learning import Learned, Look
 
 
@@ -23,18 +21,16 @@ def spread(jobs: list[tuple], crew: int = 1, ended: Callable = lambda found: Non
 
     kept: a folder of runs that are finished: those are read, and new ones are added. So hours can be interrupted.
     """
-    found, work = [], partial(once, folder=kept)
-    if crew == 1:
-        source = map(work, jobs)
-    else:
-        pool = ProcessPoolExecutor(crew, mp_context=get_context("spawn"))
-        source = pool.map(work, jobs)
-    for one in source:
-        found.append(one)
+    found = {}
+    alone = ((number, once(job, kept)) for number, job in enumerate(jobs))
+    for number, one in alone if crew == 1 else worked_off(one_of_many, kept, jobs, crew):
+        found[number] = one
         ended(one)
-    if crew > 1:
-        pool.shutdown()
-    return found
+    return [found[number] for number in range(len(jobs))]
+
+
+def one_of_many(kept: Path | None, job: tuple, tell: Callable) -> Learned:
+    return once(job, kept)
 
 
 def once(job: tuple, folder: Path | None = None) -> Learned:

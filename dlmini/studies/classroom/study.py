@@ -24,9 +24,11 @@ def study(
     say: Callable[[str], None] = print,
     kept: Path | None = None,
     parts: Iterable[str] = PARTS,
+    into: Found | None = None,
 ) -> Found:
-    """Everything that is asked for; `say` hears a line now and then. crew: runs at a time; kept: finished ones."""
-    found, worlds = Found(form), {*worlds}
+    """Everything that is asked for; `say` hears a line now and then. crew: runs at a time; kept: finished ones; into:
+    holds what is done, for who ends it early."""
+    found, worlds = into or Found(form), {*worlds}
     if "real" in worlds:
         found.skipped = real.obstacle()
         if not found.skipped:

@@ -18,6 +18,7 @@ def figures(found) -> dict:
     drawn = {}
     if found.first:
         drawn["figure_1_accuracy"] = accuracy(found.first, found.form, "virtual seconds")
+    if found.second:
         drawn["figure_2_machines"] = machines(found)
     if found.real:
         drawn["processes"] = accuracy(found.real, found.form, "seconds")

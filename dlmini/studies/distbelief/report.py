@@ -185,9 +185,11 @@ def setting(found: Found) -> str:
 def text(found: Found) -> str:
     """distbelief.md."""
     parts = ["# DistBelief", setting(found)]
-    if found.first:
+    if found.second:
         parts += ["## What Dean et al. say of the figure, and what we found", claims(found), READING]
+    if found.first:
         parts += ["## Figure 1: accuracy against time", race_table(found.first)]
+    if found.second:
         parts += ["## Figure 2: machines against time", race_table(found.second)]
     if found.real:
         parts += [

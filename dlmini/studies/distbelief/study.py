@@ -16,9 +16,16 @@ FULL, LOCAL = (1, 2, 4, 8, 16, 32), (1, 4, 9, 16, 25, 36, 49, 64, 81, 100)  # ma
 EXAMPLES, JITTER, STEPS = 4, 0.3, 3
 
 
-def study(form: Form, worlds: Iterable[str] = WORLDS, crew: int = 1, say: Callable[[str], None] = print) -> Found:
-    """Everything that is asked for; `say` hears a line now and then. crew: races at a time."""
-    found, worlds = Found(form), {*worlds}
+def study(
+    form: Form,
+    worlds: Iterable[str] = WORLDS,
+    crew: int = 1,
+    say: Callable[[str], None] = print,
+    into: Found | None = None,
+) -> Found:
+    """Everything that is asked for; `say` hears a line now and then. crew: races at a time; into: holds what is done,
+    for who ends it early."""
+    found, worlds = into or Found(form), {*worlds}
     if "reckoned" in worlds:
         say("reckoned and simulated: one network on several machines")
         found.full, found.local = (gains_of(net, many) for net, many in shapes())

@@ -176,10 +176,9 @@ def text(found: Found) -> str:
 
 
 def write(found: Found, folder: Path) -> None:
-    """Into a new folder."""
+    """Into a new folder: all of it, or nothing."""
     from dlmini.studies.volunteers.pictures import figures
 
-    folder.mkdir(parents=True)
-    files.write_text(folder / "volunteers.md", text(found))
-    for name, figure in figures(found).items():
-        files.write(folder / f"{name}.png", partial(figure.savefig, format="png"))
+    contents = {"volunteers.md": lambda stream: stream.write(text(found).encode())}
+    contents |= {f"{name}.png": partial(figure.savefig, format="png") for name, figure in figures(found).items()}
+    files.write_folder(folder, contents)

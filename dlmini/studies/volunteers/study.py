@@ -34,13 +34,19 @@ class Found:
 
 
 def study(
-    parts=PARTS[:3], seed: int = 0, crew: int = 1, say: Callable[[str], None] = print, iterations: int | None = None
+    parts=PARTS[:3],
+    seed: int = 0,
+    crew: int = 1,
+    say: Callable[[str], None] = print,
+    iterations: int | None = None,
+    into: Found | None = None,
 ) -> Found:
-    """parts: of PARTS. say: hears a line now and then. iterations: fewer than the published 64, for a quick look."""
+    """parts: of PARTS. say: hears a line now and then. iterations: fewer than the published 64, for a quick look.
+    into: holds what is done, for who ends it early."""
     work = replace(
         WORK, seed=whole(seed, "seed", 0, 2**31), iterations=whole(iterations or WORK.iterations, "iterations", 1)
     )
-    found, began = Found(seed), time.perf_counter()
+    found, began = into or Found(seed), time.perf_counter()
     say(f"{HOSTS} hosts, {work.iterations} iterations of {work.units} units, VM, in virtual time")
     found.vm = story_of(VM, work)
     say(f"  {found.vm.good:,} good and {found.vm.failed:,} failed: {found.vm.success:.2%}, {found.vm.days:.0f} days")
