@@ -78,7 +78,8 @@ class Run:
         self.attempts = Attempts(on, restarts)
         self._tracking = None if tracker is None else Tracking(tracker, self.history)
         self._stop, self._outcome, self._error = threading.Event(), None, None
-        self._thread = threading.Thread(target=self._go, name="dlmini run", daemon=True)
+        self._at_end = threading.Event()
+        self._thread = threading.Thread(target=self._live, name="dlmini run", daemon=True)
         _going.add(self)
         self._thread.start()
 
@@ -218,7 +219,7 @@ class Run:
         """Events from the first on, waiting for those to come, until the run has ended. Ctrl-C stops the run."""
         try:
             yield from self.history
-            self._thread.join()
+            self._wait()
         except KeyboardInterrupt:
             self.stop()
             raise
@@ -233,16 +234,27 @@ class Run:
 
     @property
     def over(self) -> bool:
-        return not self._thread.is_alive()
+        return self._at_end.is_set()
+
+    def _live(self) -> None:
+        try:
+            self._go()
+        finally:
+            self._at_end.set()
+
+    def _wait(self, timeout: float | None = None) -> bool:
+        """Whether it has ended by then. Ctrl-C in a thread's `join` would make Python before 3.13 take the thread for
+        ended, and cut it off when the process ends: greenlets cut off are a segmentation fault."""
+        return self._at_end.wait(timeout)
 
     def result(self, timeout: float | None = None) -> Outcome:
         """Wait for the end."""
         try:
-            self._thread.join(timeout)
+            over = self._wait(timeout)
         except KeyboardInterrupt:
             self.stop()
             raise
-        if self._thread.is_alive():
+        if not over:
             raise TimeoutError(f"the run has not ended within {timeout} s; wait longer, or stop() it")
         if self._error is not None:
             raise self._error
@@ -252,7 +264,7 @@ class Run:
 @atexit.register
 def end_runs() -> None:
     """When Python ends, so do its runs, before their threads are cut off: greenlets cut off would abort the process."""
-    going = [run for run in _going if not run.over]
+    going = list(_going)
     for run in going:
         run.stop()
     for run in going:

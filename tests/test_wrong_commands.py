@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlmini import cli, files
+from dlmini import Classify, Recipe, Simulated, blobs, cli, files, softmax_regression, train
 from dlmini.commands.progress import Progressing, clock
 from dlmini.configurations import Point, Row
 from dlmini.crew import ctrl_c_later, worked_off
@@ -407,3 +407,39 @@ def test_a_volunteers_page_on_a_full_disk_goes_elsewhere_whole(monkeypatch, caps
     assert code == 0
     assert "No space left" in text
     assert (next(home.iterdir()) / "volunteers.md").is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is a fork server, and /proc")
+def test_the_fork_server_is_born_deaf_to_ctrl_c():
+    """It imports NumPy and kernels for a second or more, and would print a traceback."""
+    script = (
+        "from dlmini.comm.processes.workers.start import prepare\nprepare()\n"
+        "from multiprocess import forkserver\npid = forkserver._forkserver._forkserver_pid\n"
+        "print(next(line for line in open(f'/proc/{pid}/status') if line.startswith('SigBlk')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[1], 16) & 1 << (signal.SIGINT - 1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends signals otherwise")
+def test_a_run_whose_result_is_waited_for_is_not_over_because_of_ctrl_c():
+    """Python before 3.13 takes a thread for ended whose `join` was interrupted; the run would be cut off, not ended."""
+    gate = threading.Event()
+
+    class Held:
+        size, virtual = 1, True
+
+        def run(self, program, args=(), listen=None, control=None, may_die=(), may_return=()):
+            gate.wait()
+            return Simulated(1).run(program, args, listen, control, may_die, may_return)
+
+    task = Classify(softmax_regression(input=(2,), classes=2), blobs(40, 2, 2), blobs(20, 2, 2, seed=1), 5)
+    run = train(task, Recipe(rounds=2), Held())
+    main = threading.main_thread().ident
+    with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
+        run.result()
+    assert not run.over
+    gate.set()
+    assert run.result().stopped
+    assert run.over

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from functools import wraps
 from importlib import import_module
 
 import multiprocess
-from multiprocess import forkserver, spawn
+from multiprocess import forkserver, resource_tracker, spawn
 
 from dlmini.comm.processes.workers.protocol import StartOrder
 from dlmini.worker_start import serve
@@ -65,9 +66,23 @@ def start_process(life: Callable, *args) -> tuple:
 
 
 @contextlib.contextmanager
+def deaf_to_ctrl_c():
+    """A process that is born here does not hear of Ctrl-C, also while it imports: it would print where it was."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # whoever starts it lets signals through again: not within the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
 def starting():
     """The way to start processes. Nothing that other threads of this process can see is different meanwhile."""
-    with _starting:
+    with _starting, deaf_to_ctrl_c():
         context = multiprocess.get_context(METHOD)
         context.set_forkserver_preload(PRELOAD)
         _here.starting = True
