@@ -145,8 +145,8 @@ def tried(common: tuple, number: int, tell: Callable[[float], None]) -> Row:
         try:
             return row_of(number, run.result(LOOK), per_epoch)
         except TimeoutError:
-            if run.over:
-                raise
+            if run.over:  # it has ended just now, or this is its own error
+                return row_of(number, run.result(), per_epoch)
             tell((run.latest + 1) / recipes[number].rounds)
 
 
