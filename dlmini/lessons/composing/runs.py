@@ -92,10 +92,11 @@ def others(task, steps: int, numbers=OTHERS, looks: int = 8) -> dict[int, Traine
     return found
 
 
-def recipe_of(sync, topology, compression, steps: int, looks: int = 8) -> Recipe:
+def recipe_of(sync, topology, compression, steps: int, looks: int = 8, rate: float = RATE, seed: int = 0) -> Recipe:
     """Another configuration, under the same conditions as the ten."""
     rounds = max(1, steps // sync.steps)
-    terms = {"optimizer": SGD(RATE), "rounds": rounds, "evaluate_every": max(1, rounds // looks), "all_workers": True}
+    look = max(1, rounds // looks)
+    terms = {"optimizer": SGD(rate), "rounds": rounds, "evaluate_every": look, "all_workers": True, "seed": seed}
     return Recipe(sync, topology, compression, **terms)
 
 
