@@ -27,7 +27,8 @@ from dlmini.volunteer.unit import Terms
 from dlmini.volunteer.work import Work
 
 BOINC = 102.0
-LANES, SECONDS, IDLE, UPLOADS = 16, 10.0, 200, 100
+LANES = 64  # hosts at work: a server allows each 200 requests a second, so few of them would be what is measured
+SECONDS, IDLE, UPLOADS = 10.0, 200, 100
 SMALL = Work("softmax_regression", "blobs", units=480, iterations=10**6, steps=1, batch=1)
 LARGE = Work("volunteer_net", "mnist", units=300, iterations=2, steps=1, batch=1)
 
