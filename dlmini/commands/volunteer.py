@@ -194,6 +194,7 @@ def demo(
         str, typer.Option(help="experiment, delivery, dispatch, learning; several with commas; or all")
     ] = "experiment,delivery,dispatch",
     seed: Annotated[int, typer.Option(min=0, help="of hosts and training; constants were fitted with 0")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="of the sweeps, from --seed on: means and spreads")] = 1,
     iterations: Annotated[int | None, typer.Option(min=1, help="fewer than the published 64, for a quick look")] = None,
     crew: Annotated[int, typer.Option(min=0, help="units trained at a time; 0: one per core")] = 0,
 ) -> None:
@@ -211,11 +212,13 @@ def demo(
         raise ValueError(f"--part {strange[0]}: choose some of {', '.join(PARTS)}, or all")
     if not {"experiment", "learning"} & {*parts}:
         refuse_ignored(context, ("crew",), "nothing is trained, so {}; add --part experiment")
+    if not {"dispatch", "learning"} & {*parts}:
+        refuse_ignored(context, ("seeds",), "nothing is swept, so {}; add --part dispatch")
     if out is not None:
         files.demand_new(out)
-    found = Found(seed)
-    early = ended_early(lambda: study(parts, seed, crew or os.cpu_count() or 1, say, iterations, found))
-    if early and not (found.learned or found.others):
+    found = Found(seed, seeds)
+    early = ended_early(lambda: study(parts, seed, crew or os.cpu_count() or 1, say, iterations, seeds, found))
+    if early and not (found.learned or found.others or found.deadlines or found.sets):
         raise KeyboardInterrupt
     console.print(Markdown(report.text(found)))
     if out is not None:

@@ -81,6 +81,18 @@ def test_the_page_tells_all_of_it(tmp_path, story):
     assert {file.stem for file in (tmp_path / "out").glob("*.png")} == names
 
 
+def test_rows_of_several_seeds_are_told_by_mean_least_and_most(story):
+    def sweep(seed):
+        return [sweeps.Row(n, story, 0.1 * n + 0.01 * seed**2) for n in (1, 2)]
+
+    first, second = sweeps.with_seeds(sweep, 1, 3)
+    assert second.spread(lambda row: row.accuracy) == pytest.approx((0.2 + 0.14 / 3, 0.21, 0.29))
+    told = report.learning([first], "n")
+    assert "| 14.7% (11.0% to 19.0%) |" in told
+    assert f"| {story.days:.1f} |" in told  # the same with every seed: said once
+    assert [row.again for row in sweeps.with_seeds(sweep, 1, 1)] == [[], []]
+
+
 def test_sweeps_that_train_keep_the_number_of_images(monkeypatch):
     asked = []
     monkeypatch.setattr(sweeps, "trained", lambda *given: asked.append(given) or replace(sweeps.Row(0, None)))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, themed
 from dlmini.show.paper import sheet
 from dlmini.studies.volunteers.published import SUCCESS
+from dlmini.studies.volunteers.sweeps import pace, results
 from dlmini.volunteer.population import Story
 from dlmini.volunteer.simulated_host import DAY, HOUR
 
 CAUSE_COLOURS = {"memory": VERMILION, "disk": ORANGE, "away": BLUE, "still fetching": SKY, "left for good": BLACK}
 CAUSE_COLOURS |= {"lie": PURPLE, "crash": GREY}
+
+
+def reach(rows, ask) -> tuple[list, list]:
+    """Means over the seeds, and how far the seeds lie below and above them: what `errorbar` draws."""
+    found = [row.spread(ask) for row in rows]
+    return [m for m, *_ in found], [[m - least for m, least, _ in found], [most - m for m, _, most in found]]
 
 
 def figures(found) -> dict:
@@ -67,7 +72,7 @@ def deadline(rows):
     hours, names = [row.value for row in rows], [*CAUSE_COLOURS]
     below = [0.0] * len(rows)
     for name in names:
-        share = [row.story.causes[name] / (row.story.good + row.story.failed) for row in rows]
+        share, _ = reach(rows, lambda row, name=name: row.story.causes[name] / results(row))
         if any(share):
             left.bar(range(len(rows)), share, bottom=below, color=CAUSE_COLOURS[name], label=name)
             below = [a + b for a, b in zip(below, share, strict=True)]
@@ -76,7 +81,8 @@ def deadline(rows):
     left.set_xticks(range(len(rows)), [f"{h:g}" for h in hours])
     left.yaxis.set_major_formatter(percent())
     left.legend()
-    right.plot(hours, [row.story.days / len(row.story.iterations) for row in rows], "o-", color=BLUE)
+    days, around = reach(rows, pace)
+    right.errorbar(hours, days, around, fmt="o-", color=BLUE, capsize=3)
     right.set(xscale="log", xlabel="deadline, hours", ylabel="days of an iteration")
     right.set_xticks(hours, [f"{h:g}" for h in hours])
     right.minorticks_off()
@@ -93,16 +99,10 @@ def quorum(rows):
     ):
         chosen = [row for row in rows if row.value[1] == share]
         x = [row.value[0] for row in chosen]
-        units = [sum(len(i.honest) + len(i.lies) for i in row.story.iterations) for row in chosen]
-        left.plot(
-            x,
-            [r.story.wrong / n for r, n in zip(chosen, units, strict=True)],
-            mark + "-",
-            color=colour,
-            label=f"{share:.0%} liars",
-        )
-        needed = [(r.story.good + r.story.failed) / n for r, n in zip(chosen, units, strict=True)]
-        right.plot(x, needed, mark + "-", color=colour)
+        wrong, around = reach(chosen, lambda row: row.story.wrong / answered(row))
+        left.errorbar(x, wrong, around, fmt=mark + "-", color=colour, capsize=3, label=f"{share:.0%} liars")
+        needed, around = reach(chosen, lambda row: results(row) / answered(row))
+        right.errorbar(x, needed, around, fmt=mark + "-", color=colour, capsize=3)
     left.set(xlabel="quorum", ylabel="accepted answers that are lies")
     left.yaxis.set_major_formatter(percent())
     right.set(xlabel="quorum", ylabel="results for each unit")
@@ -113,15 +113,19 @@ def quorum(rows):
     return figure
 
 
+def answered(row) -> int:
+    """Units that have an answer, honest or not."""
+    return sum(len(i.honest) + len(i.lies) for i in row.story.iterations)
+
+
 @themed
 def trade(rows, what: str):
-    """Accuracy against virtual time, a point for each choice."""
+    """Accuracy against virtual time, a point for each choice; bars from the least to the most of the seeds."""
     figure, ax = sheet(9, 4.4)
-    points = [(row.story.days, row.accuracy) for row in rows]
-    for (a, b), (c, d) in pairwise(points):
-        ax.plot((a, c), (b, d), color=GREY, linewidth=1)
-    for (x, y), row in zip(points, rows, strict=True):
-        ax.plot(x, y, "o", color=BLUE)
+    (days, beside), (found, around) = (reach(rows, ask) for ask in (lambda r: r.story.days, lambda r: r.accuracy))
+    ax.plot(days, found, color=GREY, linewidth=1)
+    ax.errorbar(days, found, around, beside, fmt="o", color=BLUE, capsize=3)
+    for x, y, row in zip(days, found, rows, strict=True):
         ax.annotate(f"{row.value}", (x, y), (6, 6), textcoords="offset points")
     ax.set(xlabel=f"days; beside the points: {what}", ylabel="test accuracy")
     ax.yaxis.set_major_formatter(percent())

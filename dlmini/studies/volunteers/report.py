@@ -11,6 +11,7 @@ from dlmini import files
 from dlmini.studies.classroom.report import lines
 from dlmini.studies.volunteers import published
 from dlmini.studies.volunteers.study import Found
+from dlmini.studies.volunteers.sweeps import pace, results
 from dlmini.volunteer.population import Story
 from dlmini.volunteer.simulated_host import HOUR, Nature
 
@@ -116,13 +117,19 @@ def delivery(found: Found) -> str:
     )
 
 
+def over_seeds(row, ask, form: str) -> str:
+    """The mean over the seeds of a sweep, and from least to most."""
+    mean, least, most = (format(one, form) for one in row.spread(ask))
+    return mean if least == most == mean else f"{mean} ({least} to {most})"
+
+
 def deadlines(found: Found) -> str:
     rows = [
         (
             f"{r.value:g} h",
-            f"{r.story.success:.1%}",
-            f"{r.story.days / len(r.story.iterations):.2f}",
-            f"{r.story.good + r.story.failed:,}",
+            over_seeds(r, lambda row: row.story.success, ".1%"),
+            over_seeds(r, pace, ".2f"),
+            over_seeds(r, results, ",.0f"),
         )
         for r in found.deadlines
     ]
@@ -134,10 +141,10 @@ def quorums(found: Found) -> str:
         (
             f"{r.value[1]:.0%}",
             r.value[0],
-            r.story.wrong,
-            sum(len(i.given_up) for i in r.story.iterations),
-            f"{r.story.good + r.story.failed:,}",
-            f"{r.story.days / len(r.story.iterations):.2f}",
+            over_seeds(r, lambda row: row.story.wrong, ".0f"),
+            over_seeds(r, lambda row: sum(len(i.given_up) for i in row.story.iterations), ".0f"),
+            over_seeds(r, results, ",.0f"),
+            over_seeds(r, pace, ".2f"),
         )
         for r in found.quorums
     ]
@@ -148,10 +155,10 @@ def learning(rows, what: str) -> str:
     told = [
         (
             r.value,
-            f"{r.accuracy:.1%}",
+            over_seeds(r, lambda row: row.accuracy, ".1%"),
             len(r.story.iterations),
-            f"{r.story.days:.1f}",
-            f"{r.story.good + r.story.failed:,}",
+            over_seeds(r, lambda row: row.story.days, ".1f"),
+            over_seeds(r, results, ",.0f"),
         )
         for r in rows
     ]
@@ -167,6 +174,8 @@ def text(found: Found) -> str:
     out += [causes(found.vm), published.SILENT, "## The constants of the population", constants()]
     if found.container:
         out += ["## Virtual machine against container", parts(found), delivery(found)]
+    if found.seeds > 1:
+        out.append(f"The sweeps below: means of seeds {found.seed} to {found.seed + found.seeds - 1} (least to most).")
     if found.deadlines:
         out += ["## Deadline", deadlines(found), "## Quorum and liars", quorums(found)]
     if found.sets:

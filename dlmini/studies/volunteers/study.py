@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from dlmini.checks import whole
 from dlmini.studies.volunteers import sweeps
 from dlmini.studies.volunteers.experiment import WORK, Learned, learn
 from dlmini.studies.volunteers.published import HOSTS
-from dlmini.studies.volunteers.sweeps import Row
+from dlmini.studies.volunteers.sweeps import Row, with_seeds
 from dlmini.volunteer.delivery import CONTAINER, VM
 from dlmini.volunteer.population import ONE, Population, Story
 
@@ -22,6 +23,7 @@ class Found:
     """What was found; what was not asked for is empty."""
 
     seed: int = 0
+    seeds: int = 1  # of the sweeps
     vm: Story | None = None
     container: Story | None = None
     learned: Learned | None = None
@@ -39,14 +41,15 @@ def study(
     crew: int = 1,
     say: Callable[[str], None] = print,
     iterations: int | None = None,
+    seeds: int = 1,
     into: Found | None = None,
 ) -> Found:
     """parts: of PARTS. say: hears a line now and then. iterations: fewer than the published 64, for a quick look.
-    into: holds what is done, for who ends it early."""
+    seeds: of the sweeps, from `seed` on. into: holds what is done, for who ends it early."""
     work = replace(
         WORK, seed=whole(seed, "seed", 0, 2**31), iterations=whole(iterations or WORK.iterations, "iterations", 1)
     )
-    found, began = into or Found(seed), time.perf_counter()
+    found, began = into or Found(seed, whole(seeds, "seeds", 1)), time.perf_counter()
     say(f"{HOSTS} hosts, {work.iterations} iterations of {work.units} units, VM, in virtual time")
     found.vm = story_of(VM, work)
     say(f"  {found.vm.good:,} good and {found.vm.failed:,} failed: {found.vm.success:.2%}, {found.vm.days:.0f} days")
@@ -62,13 +65,13 @@ def study(
     if "dispatch" in parts:
         say("deadlines and quorums")
         short = min(sweeps.SHORT, work.iterations)
-        found.deadlines = sweeps.by_deadline(seed, iterations=short)
-        found.quorums = sweeps.by_quorum(seed, iterations=short)
+        found.deadlines = with_seeds(partial(sweeps.by_deadline, iterations=short), seed, seeds)
+        found.quorums = with_seeds(partial(sweeps.by_quorum, iterations=short), seed, seeds)
     if "learning" in parts:
         say("local sets and local steps")
-        few = min(16, work.iterations)
-        found.sets = sweeps.by_local_set(seed, iterations=few, crew=crew, tell=say)
-        found.steps = sweeps.by_steps(seed, iterations=few, crew=crew, tell=say)
+        how = {"iterations": min(16, work.iterations), "crew": crew, "tell": say}
+        found.sets = with_seeds(partial(sweeps.by_local_set, **how), seed, seeds)
+        found.steps = with_seeds(partial(sweeps.by_steps, **how), seed, seeds)
     return found
 
 

@@ -7,7 +7,8 @@ units waste less time on starting a machine, but one that fails costs more; more
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from dlmini.studies.volunteers.experiment import WORK, learn
 from dlmini.studies.volunteers.published import HOSTS
@@ -27,11 +28,34 @@ THERE = Nature(arrive=0.0)  # short stories begin with everybody there
 
 @dataclass
 class Row:
-    """One line of a sweep: what was set, what came of it."""
+    """One line of a sweep: what was set, what came of it; again: the same with other seeds."""
 
     value: object
     story: Story
     accuracy: float | None = None
+    again: list[Row] = field(default_factory=list)
+
+    def spread(self, ask: Callable[[Row], float]) -> tuple[float, float, float]:
+        """Mean, least and most over the seeds."""
+        found = [ask(row) for row in (self, *self.again)]
+        return fmean(found), min(found), max(found)
+
+
+def pace(row: Row) -> float:
+    """Days of an iteration."""
+    return row.story.days / len(row.story.iterations)
+
+
+def results(row: Row) -> int:
+    return row.story.good + row.story.failed
+
+
+def with_seeds(sweep: Callable[[int], list[Row]], seed: int, seeds: int) -> list[Row]:
+    """The rows of sweep(seed), each with those of the next seeds."""
+    first, *others = [sweep(seed + k) for k in range(seeds)]
+    for row, *again in zip(first, *others, strict=True):
+        row.again = again
+    return first
 
 
 def terms_of(quorum: int, hours: float = ONE.delay / HOUR) -> Terms:
