@@ -46,6 +46,8 @@ def unmasked_sum(sent: dict[int, np.ndarray], lost: dict[int, dict[int, int]]) -
     """The sum of those who sent. lost: of each client that dropped out, the secrets that the others shared with it."""
     if not sent:
         raise ValueError("nobody has sent anything; there is no sum to unmask")
+    if both := sent.keys() & lost.keys():
+        raise ValueError(f"client {min(both)} has sent, so its masks cancel; with its secrets its update would be bare")
     total = np.zeros_like(next(iter(sent.values())))
     for update in sent.values():
         total = total + update

@@ -229,6 +229,12 @@ def test_who_drops_out_is_taken_out_of_the_sum():
     assert np.array_equal(found, wanted)
 
 
+def test_the_secrets_of_somebody_who_has_sent_are_not_used():
+    sent = {0: np.zeros(3, np.uint32), 1: np.zeros(3, np.uint32)}
+    with pytest.raises(ValueError, match="client 1 has sent"):
+        unmasked_sum(sent, {1: {0: 7}, 2: {0: 8, 1: 9}})
+
+
 def test_what_is_sent_looks_like_noise():
     """The same update under another secret is another message, evenly spread over all numbers."""
     zero = np.zeros(20_000, np.float32)
@@ -278,6 +284,11 @@ def test_the_accountant_agrees_with_the_integral():
     q = np.exp(-x * x / (2 * z * z)) / (z * np.sqrt(2 * np.pi))
     ratio = 1 - share + share * np.exp((2 * x - 1) / (2 * z * z))
     assert renyi(a, share, z) == pytest.approx(np.log(np.trapezoid(q * ratio**a, x)) / (a - 1), rel=1e-6)
+
+
+def test_the_accountant_comes_to_the_published_figure():
+    """Abadi et al., Deep learning with differential privacy, CCS 2016, section 3.2: 1.26 by their accountant."""
+    assert epsilon(0.01, 4.0, 10_000, 1e-5) == pytest.approx(1.26, abs=0.005)
 
 
 def test_more_noise_fewer_rounds_and_fewer_clients_cost_less():
