@@ -59,21 +59,26 @@ class Project:
         self.own = tempfile.TemporaryDirectory(prefix="volunteer_") if folder is None else None
         self.folder = Path(self.own.name if self.own else folder)
         self.engine = Engine(self.folder, work, terms or ALONE)
+        self.volunteers, last = [], contextlib.ExitStack()  # what is done at the end: the last that began comes first
+        self.end = weakref.finalize(self, last.close)
+        if self.own:
+            last.callback(self.own.cleanup)
+        last.callback(self.engine.store.close)
         try:
             self.engine.hold()
-            sock = listening(host, port)
+            sock = last.enter_context(listening(host, port))
+            self.server = http(Server(self.engine))
+            at = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+            self.url = f"http://{f'[{at}]' if ':' in at else at}:{sock.getsockname()[1]}"
+            self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [sock]}, daemon=True)
+            last.callback(ended, self.server, self.thread)
+            self.thread.start()
+            last.callback(leave, self.volunteers)
+            self.web = last.enter_context(httpx.Client(base_url=self.url, trust_env=False, timeout=30))
+            self.until(lambda: self.server.started, 60)
         except BaseException:  # or a notebook that tries again would find its own lock
-            self.engine.store.close()
+            self.end()
             raise
-        self.server, self.volunteers = http(Server(self.engine)), []
-        self.url = f"http://{host if host != '0.0.0.0' else '127.0.0.1'}:{sock.getsockname()[1]}"
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [sock]}, daemon=True)
-        self.thread.start()
-        self.end = weakref.finalize(
-            self, closed, self.volunteers, self.server, self.thread, sock, self.engine.store, self.own
-        )
-        self.web = httpx.Client(base_url=self.url, trust_env=False, timeout=30)
-        self.until(lambda: self.server.started, 60)
 
     def join(self, count: int = 1, name: str = "volunteer") -> list[str]:
         """So many volunteers more, each a process of this machine; their names."""
@@ -152,18 +157,26 @@ class Project:
         show(self)
 
 
-def closed(volunteers, server, thread, sock, store, own) -> None:
-    for process in volunteers:
-        process.terminate()
-    for process in volunteers:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)
-        process.kill()
-        process.wait()
-        process.stdin.close()
+def leave(volunteers: list[subprocess.Popen]) -> None:
+    """Ask all of them, then wait for each; who does not go is killed, and all are when somebody interrupts this."""
+    try:
+        for process in volunteers:
+            process.terminate()
+        for process in volunteers:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+    finally:
+        for process in volunteers:
+            process.kill()
+            process.wait()
+            process.stdin.close()
+
+
+def ended(server, thread: threading.Thread) -> None:
+    """Interrupted, it is waited for once more: nobody takes its socket and its file away under it."""
     server.should_exit = True
-    thread.join(20)
-    sock.close()
-    store.close()
-    if own is not None:
-        own.cleanup()
+    if thread.ident is not None:
+        try:
+            thread.join(20)
+        finally:
+            thread.join(20)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -80,6 +81,60 @@ def test_a_project_that_could_not_begin_can_be_tried_again(tmp_path):
         with Project(WORK, folder=tmp_path) as project:
             assert project.status()["done"] == 0
     assert kept
+
+
+@pytest.mark.parametrize("moment", ["Engine.hold", "listening", "Server", "http", "Project.until", "httpx.Client"])
+def test_a_project_that_was_interrupted_while_it_began_can_be_tried_again(tmp_path, monkeypatch, moment):
+    """A notebook keeps the last error, and with it everything that its frames hold."""
+
+    def interrupted(*args, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"dlmini.volunteer.project.{moment}", interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            Project(WORK, folder=tmp_path)
+    with Project(WORK, folder=tmp_path) as project:
+        assert project.status()["done"] == 0
+    assert kept
+
+
+@pytest.mark.parametrize("waits", [0, 1, 2])
+def test_a_project_whose_end_is_interrupted_ends_all_the_same(tmp_path, monkeypatch, waits):
+    """Ctrl-C while it waits for its volunteers, or for its server."""
+    project, asked = Project(WORK, folder=tmp_path), []
+    project.join(2)
+    started, wait, join = [*project.volunteers], subprocess.Popen.wait, project.thread.join
+
+    def interrupted(true, timeout):
+        asked.append(timeout)
+        if len(asked) == waits + 1:
+            raise KeyboardInterrupt
+        return true(timeout)
+
+    def waiting(process, timeout=None):
+        return wait(process) if timeout is None else interrupted(partial(wait, process), timeout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess.Popen, "wait", waiting)
+        patch.setattr(project.thread, "join", partial(interrupted, join))
+        with pytest.raises(KeyboardInterrupt):
+            project.close()
+    assert all(process.poll() is not None for process in started)
+    assert not project.thread.is_alive()
+    with Project(WORK, folder=tmp_path) as again:
+        assert again.status()["done"] >= 0
+
+
+def test_an_address_of_the_sixth_version_is_written_in_brackets(tmp_path):
+    try:
+        listening("::1", 0).close()
+    except OSError:
+        pytest.skip("this machine has no such address")
+    for host in ("::1", "::"):
+        with Project(WORK, host=host) as project:
+            assert project.url.startswith("http://[::1]:")
+            assert project.status()["done"] == 0
 
 
 def test_the_view_shows_hosts_copies_and_accuracy_and_escapes_what_others_wrote():
