@@ -32,6 +32,22 @@ KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
 UNWANTED = (401, 404, 409, 410, 413, 422)  # what a server says to an answer that it will never take
 
 
+FOREIGN = "what came is no project's answer; does something stand between, such as the page of a wireless network?"
+
+
+def is_unit(said) -> bool:
+    return isinstance(said, dict) and all(isinstance(said.get(name), int) for name in ("unit", "copy", "iteration"))
+
+
+def said(reply: httpx.Response, right: Callable[[dict], bool] = bool) -> dict:
+    """The object that a reply brings, if it is as it must be; else it is as if nothing had come."""
+    with suppress(ValueError, RecursionError):
+        found = reply.json()
+        if isinstance(found, dict) and right(found):
+            return found
+    raise httpx.ReadError(FOREIGN)
+
+
 class Client:
     """url: of the server. folder: where this volunteer remembers. say: who is told. wait(seconds): True ends it."""
 
@@ -75,7 +91,7 @@ class Client:
             if status == 401:
                 self.begin_anew()
             after = error.response.headers.get("retry-after", "")
-            wait = float(after) if after.isdigit() else min(LONGEST_WAIT, 0.5 * 2**self.tries)
+            wait = min(LONGEST_WAIT, float(after) if after.isdigit() else 0.5 * 2**self.tries)
             self.rest(f"the server says {status}: {sentence(error.response)}", wait)
         self.tries = min(self.tries + 1, 10)
         return None
@@ -89,7 +105,8 @@ class Client:
     def turn(self) -> str:
         """Go on with what is under way, or ask for work."""
         self.introduce()
-        unit = self.recall("unit.json") or self.ask()
+        unit = self.recall("unit.json")
+        unit = unit if is_unit(unit) else self.ask()
         if unit in (None, "finished"):
             return unit or ""
         self.work_on(unit)
@@ -101,20 +118,21 @@ class Client:
             if known.get("url") != self.url:
                 kind = "".join(c for c in f"{platform.system()} {platform.machine()}" if c.isalnum() or c in " -_")
                 reply = self.call("POST", "/join", json={"name": self.name, "kind": kind[:80]})
-                known = reply.json() | {"url": self.url}
+                known = said(reply, lambda it: isinstance(it.get("token"), str)) | {"url": self.url}
                 self.remember("token.json", known)
-            self.token = str(known["token"])
+            self.token = str(known.get("token"))
         if self.described is None:
-            self.described = work_of(self.call("GET", "/work").json())
+            self.described = work_of(said(self.call("GET", "/work")))
 
     def ask(self):
         reply = self.call("POST", "/ask")
         if reply.status_code == 204:
             if "x-finished" in reply.headers:
                 return "finished"
-            self.ended.wait(min(float(reply.headers.get("retry-after", 10)), LONGEST_WAIT) * random.uniform(0.5, 1.0))
+            after = reply.headers.get("retry-after", "")
+            self.ended.wait(min(float(after) if after.isdigit() else 10.0, LONGEST_WAIT) * random.uniform(0.5, 1.0))
             return None
-        unit = reply.json()
+        unit = said(reply, is_unit)
         self.remember("unit.json", unit)
         self.forget("progress.npz")
         return unit
@@ -137,6 +155,8 @@ class Client:
 
     def train(self, unit: dict) -> np.ndarray:
         start = self.numbers(f"/weights/{int(unit['iteration'])}")
+        if start is None:
+            raise httpx.ReadError(FOREIGN)
         more = {"drift": self.numbers(f"/drift/{int(unit['unit'])}")} if self.described.drifts else {}
         return self.described.train(start, int(unit["unit"]), self.keeper(unit), self.progress(unit), **more)
 

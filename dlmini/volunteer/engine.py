@@ -114,17 +114,20 @@ class Engine:
     def load(self) -> None:
         """The state of the dispatcher: the last snapshot, and what the journal says since. One that cannot be read is
         not needed, since the journal is whole."""
+        self.spoiled = True  # until all of it was read
         try:
-            self.snapped, state = self.store.snapshot()
-            self.it = restored(state, seed=self.work.seed) if self.snapped else Dispatcher(self.work.seed)
+            snapped, state = self.store.snapshot()
+            it = restored(state, seed=self.work.seed) if snapped else Dispatcher(self.work.seed)
         except (ValueError, LookupError, TypeError, AttributeError):
-            self.snapped, self.it = 0, Dispatcher(self.work.seed)
-        for entry in self.store.journal(self.snapped):
-            self.it.apply(event_of(entry))
+            snapped, it = 0, Dispatcher(self.work.seed)
+        for entry in self.store.journal(snapped):
+            it.apply(event_of(entry))
+        self.snapped, self.it = snapped, it
         self.rounds.memory.forget()
         self.names = {number: name for number, name, *_ in self.store.hosts()}
         self.tokens = {token: number for number, _, token, _ in self.store.hosts()}
         self.paused = bool(self.store.about("paused"))
+        self.spoiled = False
 
     # ---- what hosts ask ----
 
@@ -287,12 +290,15 @@ class Engine:
 
 
 class Changing:
-    """A transaction; when it fails, memory is read anew from the journal."""
+    """A transaction; when it fails, memory is read anew from the journal: now, or before the next one if the disk does
+    not let it be read either."""
 
     def __init__(self, engine: Engine):
         self.engine, self.whole = engine, engine.store.together()
 
     def __enter__(self):
+        if self.engine.spoiled:
+            self.engine.load()
         self.whole.__enter__()
 
     def __exit__(self, *error):

@@ -27,7 +27,7 @@ class Budget:
 
     def spend(self, key, at: float) -> bool:
         left, when = self.left.pop(key, (self.most, at))
-        left = min(self.most, left + (at - when) * self.rate)
+        left = min(self.most, left + max(0.0, at - when) * self.rate)
         while len(self.left) >= self.keys:  # the one that was quiet longest
             self.left.pop(next(iter(self.left)))
         self.left[key] = (left - (left >= 1), at)

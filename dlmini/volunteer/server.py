@@ -18,7 +18,9 @@ import re
 import secrets
 import socket
 import sqlite3
+import ssl
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,7 +49,7 @@ class Server:
     """The requests, one method each. body: seconds; rate: requests a second of one host, and of one address."""
 
     def __init__(self, engine: Engine, body: float = BODY, rate: float = 200.0, strangers: float = 20.0):
-        self.engine, self.body = engine, body
+        self.engine, self.body, self.time = engine, body, clock(engine.it.now)
         self.hosts = Budget(rate, max(10, 2 * rate))
         self.strangers = Budget(strangers, max(40, 40 * strangers))
 
@@ -83,7 +85,7 @@ class Server:
 
     async def status(self, request: Request) -> Response:
         self.stranger(request)
-        return JSONResponse(self.engine.status(time.time()))
+        return JSONResponse(self.engine.status(self.time()))
 
     async def join(self, request: Request) -> Response:
         self.stranger(request)
@@ -93,17 +95,17 @@ class Server:
             raise Refused(400, "a name has 1 to 40 letters, digits, spaces or . ( ) - _, and begins with a letter")
         if not isinstance(kind, str) or not KIND.fullmatch(kind):
             raise Refused(400, "the kind of a host has at most 80 letters, digits, spaces or . ( ) @ - _")
-        number, token = self.engine.join(time.time(), name, kind)
+        number, token = self.engine.join(self.time(), name, kind)
         return JSONResponse({"host": number, "token": token})
 
     async def ask(self, request: Request) -> Response:
         host = self.known(request)
-        send = self.engine.ask(time.time(), host)
+        send = self.engine.ask(self.time(), host)
         if send is None:
             again = {"retry-after": str(min(60, 1 + len(self.engine.names) // IDLE))}
             return Response(status_code=204, headers=again | ({"x-finished": "1"} if self.engine.finished else {}))
         iteration = self.engine.rounds.base(send.unit)
-        left = send.deadline - time.time()
+        left = send.deadline - self.time()
         return JSONResponse({"unit": send.unit, "copy": send.copy, "iteration": iteration, "seconds": left})
 
     async def weights(self, request: Request) -> Response:
@@ -123,13 +125,13 @@ class Server:
         host = self.known(request)
         digest = request.headers.get("x-checksum", "")
         data = await self.bytes(request, 4 * self.engine.size)
-        self.engine.report(time.time(), host, *place(request), data, digest)
+        self.engine.report(self.time(), host, *place(request), data, digest)
         return JSONResponse({"thanks": "the answer is kept"})
 
     async def error(self, request: Request) -> Response:
         host = self.known(request)
         why = (await self.bytes(request, SMALL)).decode("utf-8", "replace")
-        self.engine.report_error(time.time(), host, *place(request), "".join(c for c in why if c.isprintable())[:200])
+        self.engine.report_error(self.time(), host, *place(request), "".join(c for c in why if c.isprintable())[:200])
         return JSONResponse({"thanks": "noted"})
 
     async def admin(self, request: Request) -> Response:
@@ -145,12 +147,12 @@ class Server:
     # ---- guards ----
 
     def stranger(self, request: Request) -> None:
-        if not self.strangers.spend(request.client and request.client.host, time.time()):
+        if not self.strangers.spend(request.client and request.client.host, self.time()):
             raise Refused(429, "too many requests from this address; wait a little")
 
     def known(self, request: Request) -> int:
         """Who asks; strangers spend their address's budget, so that tokens cannot be guessed at speed."""
-        at = time.time()
+        at = self.time()
         try:
             host = self.engine.host(at, token(request))
         except Refused:
@@ -236,8 +238,15 @@ class Ticking:
     async def ticks(self):
         while True:
             with suppress(sqlite3.Error):  # a full disk: nothing has happened, and the next tick tries again
-                self.server.engine.tick(time.time())
+                self.server.engine.tick(self.server.time())
             await asyncio.sleep(1.0)
+
+
+def clock(least: float) -> Callable[[], float]:
+    """Seconds that never go back, nor jump: whoever sets this machine's clock moves no deadline and empties no budget.
+    least: when the project's last event was; a server that begins anew with its clock behind that goes on from there."""
+    ahead = max(time.time(), least) - time.monotonic()
+    return lambda: time.monotonic() + ahead
 
 
 def token(request: Request) -> str:
@@ -279,20 +288,22 @@ async def disk(request: Request, error: sqlite3.Error) -> Response:
 
 def serve(engine: Engine, host: str, port: int, tls: tuple = (), ready=None) -> None:
     """Until Ctrl-C or SIGTERM. port 0: any; ready(port) is told which. tls: certificate and key file."""
-    engine.hold()
-    sock = listening(host, port)
-    if ready:
-        ready(sock.getsockname()[1])
     try:
-        http(Server(engine), tls).run(sockets=[sock])
+        engine.hold()
+        server = http(Server(engine), tls)
+        with listening(host, port) as sock:
+            if ready:
+                ready(sock.getsockname()[1])
+            server.run(sockets=[sock])
     finally:
-        sock.close()
         engine.store.close()
 
 
 def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
-    """What speaks HTTP for it."""
+    """What speaks HTTP for it. TLS files that do not fit are refused here, before anybody is told an address."""
     certificate, key = tls or (None, None)
+    if tls:
+        demand_pair(certificate, key)
     config = uvicorn.Config(
         server.app(),
         http=protocol,
@@ -305,6 +316,19 @@ def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
         server_header=False,
     )
     return uvicorn.Server(config)
+
+
+def demand_pair(certificate, key) -> None:
+    """A certificate and its key that a server can begin with, without asking anybody for a password."""
+
+    def locked():
+        raise ValueError("it has a password, and a server that begins anew by itself has nobody to ask")
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, locked)
+    except (OSError, ValueError) as error:
+        why = f"{error.strerror or error}" if isinstance(error, OSError) else error
+        raise OSError(f"{certificate} and {key} are no TLS certificate and its key, as PEM files ({why})") from error
 
 
 def listening(host: str, port: int):

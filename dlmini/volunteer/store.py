@@ -32,22 +32,37 @@ def unreadable(file: Path, error: sqlite3.Error) -> OSError:
     return OSError(f"{file} cannot be used as a project's file ({error}); mend it, or name another folder")
 
 
+def identity(file: Path) -> tuple | None:
+    """Which file this is; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Store:
     def __init__(self, folder, durable: bool = False):
         self.file, self.held = Path(folder) / "project.db", None
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.db = sqlite3.connect(self.file, isolation_level=None, timeout=30, check_same_thread=False)
+        try:
+            self.db = sqlite3.connect(self.file, isolation_level=None, timeout=30, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise unreadable(self.file, error) from error
         try:
             self.db.execute("pragma journal_mode=wal")
             self.db.execute(f"pragma synchronous={'full' if durable else 'normal'}")
             self.db.executescript(TABLES)
+            self.known = identity(self.file)
         except sqlite3.DatabaseError as error:
             self.db.close()
             raise unreadable(self.file, error) from error
 
     @contextmanager
     def together(self):
-        """All of it, or nothing."""
+        """All of it, or nothing. Where the file was deleted SQLite would go on writing to what nobody will find."""
+        if identity(self.file) != self.known:
+            raise sqlite3.OperationalError(f"{self.file} was deleted or replaced; put it back, or end the server")
         self.db.execute("begin immediate")
         try:
             yield

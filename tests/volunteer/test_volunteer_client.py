@@ -12,7 +12,9 @@ from test_volunteer_engine import final
 from volunteer_servers import SMALL, project
 
 from dlmini.volunteer.client import Client
+from dlmini.volunteer.engine import Engine
 from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.server import serve
 
 FREE = Limits(ram=0, disk=0)
 
@@ -95,6 +97,56 @@ def test_a_client_takes_up_the_project_that_stands_in_the_place_of_its_own(tmp_p
         client.stay()
         assert ["401" in text or "not known here" in text for text in said] == [True, False]
         assert np.array_equal(final(engine), other.alone())
+
+
+ANY = ("<html>", "[]", "{}", "[" * 5000)
+FOREIGN = {"/join": (*ANY, '{"token": 7}'), "/work": ANY, "/ask": (*ANY, '{"unit": "x"}'), "/weights/0": ANY}
+
+
+@pytest.mark.parametrize("path", FOREIGN)
+def test_what_no_project_says_is_waited_out(tmp_path, monkeypatch, path):
+    """The page of a wireless network answers everything, and with 200; or a kept unit is JSON, and none."""
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    pages, rests = list(FOREIGN[path]), []
+    with project(tmp_path / "server") as (url, engine):
+        client = Client(url, "one", tmp_path / "one", FREE, rests.append)
+        true = client.http.request
+
+        def answered(verb, asked, **more):
+            if asked == path and pages:
+                return httpx.Response(200, text=pages.pop(), request=httpx.Request(verb, url))
+            return true(verb, asked, **more)
+
+        monkeypatch.setattr(client.http, "request", answered)
+        monkeypatch.setattr(client.ended, "wait", lambda seconds: False)
+        client.remember("unit.json", {"unit": 1})
+        client.stay(units=2)
+        assert engine.it.done == 2
+    assert not pages
+    assert len(rests) == len(FOREIGN[path])
+
+
+def bad_pairs(certificate, folder):
+    """What somebody may give in the place of a certificate and its key."""
+    public, key = certificate
+    empty, text, other, locked = (folder / name for name in ("empty.pem", "text.pem", "other.pem", "locked.pem"))
+    empty.write_bytes(b"")
+    text.write_text("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
+    subprocess.run(["openssl", "genrsa", "-out", str(other), "2048"], check=True, capture_output=True)
+    order = ["openssl", "rsa", "-aes256", "-passout", "pass:x", "-in", str(key), "-out", str(locked)]
+    subprocess.run(order, check=True, capture_output=True)
+    yield from ((empty, key), (text, key), (public, empty), (public, other), (key, public), (public, locked))
+    yield public, folder
+
+
+def test_tls_files_that_do_not_fit_are_refused_before_an_address_is_shown(tmp_path, certificate):
+    shown = []
+    for pair in bad_pairs(certificate, tmp_path):
+        engine = Engine(tmp_path / "p", SMALL)
+        with pytest.raises(OSError, match=r"are no TLS certificate and its key") as told:
+            serve(engine, "127.0.0.1", 0, pair, shown.append)
+        assert str(pair[1]) in str(told.value)
+    assert not shown
 
 
 def test_an_address_without_its_beginning_is_refused(tmp_path):

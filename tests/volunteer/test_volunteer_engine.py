@@ -156,6 +156,32 @@ def test_what_the_disk_did_not_take_has_not_happened(open_engine, monkeypatch):
     assert engine.it.done == 1
 
 
+def test_what_could_not_be_read_anew_is_read_before_the_next_event(open_engine, monkeypatch):
+    """The disk fails, and then the journal cannot be read to its end either."""
+    engine = open_engine()
+    (host,) = hosts(engine, 1)
+    send = engine.ask(1.0, host)
+    data, before, true = answer(engine, send.unit), engine.it.state(), engine.store.journal
+
+    def full(*args):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    def cut(after=0):
+        yield next(true(after))
+        full()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.store, "accept", full)
+        patch.setattr(engine.store, "journal", cut)
+        for at in (1.0, 2.0):
+            with pytest.raises(sqlite3.OperationalError):
+                engine.report(at, host, send.unit, send.copy, data, fingerprint(data))
+    engine.tick(3.0)
+    assert engine.it.state() == before
+    engine.report(4.0, host, send.unit, send.copy, data, fingerprint(data))
+    assert engine.it.done == 1
+
+
 def test_an_answer_is_taken_once(open_engine):
     engine = open_engine(terms=Terms())
     one, two = hosts(engine, 2)

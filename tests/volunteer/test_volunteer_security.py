@@ -2,12 +2,14 @@
 
 import json
 import socket
+import time
 from contextlib import suppress
+from dataclasses import replace
 
 import httpx
 import numpy as np
 import pytest
-from volunteer_servers import SMALL, project, until
+from volunteer_servers import ONCE, SMALL, project, until
 
 from dlmini.volunteer.described import fingerprint
 from dlmini.volunteer.guards import Budget
@@ -259,6 +261,38 @@ def test_the_page_fetches_nothing_from_elsewhere_and_escapes_everything(served):
     json.dumps(web.get("/status").json())
 
 
+def test_a_clock_that_is_set_neither_empties_budgets_nor_stops_deadlines(tmp_path, monkeypatch):
+    """Back by a day, then a server that begins anew with such a clock: a host that vanished is still missed."""
+    terms = replace(ONCE, delay=1.5)
+    with project(tmp_path, terms=terms) as (url, engine), httpx.Client(base_url=url, trust_env=False) as web:
+        me = {"authorization": f"Bearer {web.post('/join', json={'name': 'one'}).json()['token']}"}
+        first = time.time()
+        monkeypatch.setattr(time, "time", lambda: first - 86400)
+        assert web.post("/ask", headers=me).status_code == 200
+        until(lambda: engine.it.counts["no reply"] == 1)
+        assert web.post("/ask", headers=me).status_code == 200
+    with project(tmp_path, SMALL, terms) as (url, engine):
+        until(lambda: engine.it.counts["no reply"] == 2)
+
+
+@pytest.mark.parametrize("put_back", [False, True])
+def test_where_the_file_was_deleted_nothing_is_taken(tmp_path, put_back):
+    with project(tmp_path) as (url, engine), httpx.Client(base_url=url, trust_env=False) as web:
+        me = {"authorization": f"Bearer {web.post('/join', json={'name': 'one'}).json()['token']}"}
+        unit, data = web.post("/ask", headers=me).json(), np.ones(SMALL.size, "<f4").tobytes()
+        engine.store.file.rename(tmp_path / "away")
+        report = f"/report/{unit['unit']}/{unit['copy']}", data, me | {"x-checksum": fingerprint(data)}
+        for path, body, headers in (report, ("/ask", b"", me), ("/join", b'{"name": "two"}', {})):
+            reply = web.post(path, content=body, headers=headers)
+            assert reply.status_code == 503
+            assert "was deleted or replaced" in reply.json()["error"]
+        if put_back:
+            (tmp_path / "away").rename(engine.store.file)
+            path, body, headers = report
+            assert web.post(path, content=body, headers=headers).status_code == 200
+            assert engine.it.done == 1
+
+
 def test_a_budget_fills_again_and_forgets_whom_it_must():
     it = Budget(rate=2.0, most=3.0, keys=2)
     assert [it.spend("a", 0.0) for _ in range(4)] == [True, True, True, False]
@@ -266,3 +300,4 @@ def test_a_budget_fills_again_and_forgets_whom_it_must():
     assert it.spend("b", 1.0)
     assert it.spend("c", 1.0)
     assert set(it.left) == {"b", "c"}
+    assert it.spend("c", -1000.0)  # a clock that was set back takes nothing away
