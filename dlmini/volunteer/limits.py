@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 from contextlib import suppress
@@ -44,10 +45,12 @@ class Limits:
         return ""
 
     def keep_to_cores(self) -> None:
-        """Bind this process to its cores, where the system can do that."""
+        """Bind this process to its cores, where the system can do that. Any of them: several volunteers of one machine
+        shall not all sit on the same."""
         with suppress(AttributeError, OSError, psutil.Error):
             me = psutil.Process()
-            me.cpu_affinity(me.cpu_affinity()[-self.cores :])
+            own = me.cpu_affinity()
+            me.cpu_affinity(random.sample(own, min(self.cores, len(own))))
 
 
 def within(hour: float, begin: int, end: int) -> bool:

@@ -244,7 +244,7 @@ class Ticking:
 
 def clock(least: float) -> Callable[[], float]:
     """Seconds that never go back, nor jump: whoever sets this machine's clock moves no deadline and empties no budget.
-    least: when the project's last event was; a server that begins anew with its clock behind that goes on from there."""
+    least: when the project's last event was: a server that begins anew with a clock behind it goes on from there."""
     ahead = max(time.time(), least) - time.monotonic()
     return lambda: time.monotonic() + ahead
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import httpx
 import numpy as np
+import psutil
 import pytest
 from test_volunteer_engine import final
 from volunteer_servers import SMALL, project
@@ -147,6 +148,22 @@ def test_tls_files_that_do_not_fit_are_refused_before_an_address_is_shown(tmp_pa
             serve(engine, "127.0.0.1", 0, pair, shown.append)
         assert str(pair[1]) in str(told.value)
     assert not shown
+
+
+def test_volunteers_of_one_machine_keep_to_so_many_cores_and_not_all_to_the_same(monkeypatch):
+    bound = []
+
+    class Process:
+        def cpu_affinity(self, cores=None):
+            return [0, 2, 3, 5] if cores is None else bound.append(cores)
+
+    monkeypatch.setattr(psutil, "Process", Process)
+    for _ in range(60):
+        Limits(cores=2).keep_to_cores()
+    assert all(len(set(cores)) == 2 for cores in bound)
+    assert {core for cores in bound for core in cores} == {0, 2, 3, 5}  # missed by chance once in 10^17
+    Limits(cores=9).keep_to_cores()
+    assert sorted(bound[-1]) == [0, 2, 3, 5]
 
 
 def test_an_address_without_its_beginning_is_refused(tmp_path):
