@@ -1,6 +1,7 @@
 """Control groups: made only where the tree of groups was handed over, and told by what /proc and the groups say.
 
-The kernel's files are played by plain ones: whoever runs these tests need not own a part of the real tree.
+The kernel's files are played by plain ones: whoever runs these tests need not own a part of the real tree. Where one was
+handed over (DLMINI_CGROUP), the last test asks the kernel itself.
 """
 
 import errno
@@ -9,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from dlmini.grade.examine import Examiner
+from dlmini.grade.lesson import Call, Lesson
 from dlmini.grade.runner.judge_pipes import Greedy
 from dlmini.grade.runner.memory_watch import MemoryWatch
+from dlmini.grade.runner.process import Runners
 from dlmini.grade.sandbox import memory_groups
+from dlmini.grade.sandbox.levels import LEVELS, works
+from dlmini.grade.sandbox.limits import Limits
 from dlmini.grade.sandbox.memory_groups import MemoryGroup, group_of, handed_over, home, homes
+from dlmini.grade.verdict import FAILED, PASSED
 
 FILES = {
     1: {"memory.limit_in_bytes": "", "memory.oom_control": "under_oom 0\noom_kill 0\n", "cgroup.procs": ""},
@@ -152,3 +159,48 @@ def test_nothing_is_made_where_nothing_was_handed_over(monkeypatch):
     assert home() is None
     assert group_of(1 << 30) is None
     home.cache_clear()
+
+
+# ---- with the kernel itself, where whoever runs these tests has handed a group over ----
+
+MEMORY, PIECE = 600 << 20, 100 << 20  # of a submission; of each of its processes, all within their own limit
+MANY = f"""
+import os, time
+def f():
+    for _ in range(12):
+        if not os.fork():
+            kept = bytearray({PIECE})
+            for i in range(0, len(kept), 4096):
+                kept[i] = 1
+            time.sleep(600)
+"""
+GREEDY = {"answers nevertheless": "    os.wait()\n    return 1\n", "sleeps on": "    time.sleep(600)\n"}
+
+
+@pytest.mark.skipif(home() is None, reason="no group was handed over: DLMINI_CGROUP, or systemd's Delegate")
+@pytest.mark.parametrize("level", ["bwrap", "rlimit"])
+@pytest.mark.parametrize("rest", GREEDY.values(), ids=GREEDY)
+def test_the_kernel_ends_a_submission_of_many_processes_and_nobody_else(level, rest, monkeypatch):
+    """The judge counts nothing here. The next submission has a group of its own, and all of its memory."""
+    monkeypatch.setattr(MemoryWatch, "held", lambda watch: 0)
+    if level == "bwrap" and not works():
+        pytest.skip("bubblewrap does not work here")
+    lesson = Lesson("98_made_up", Limits(memory=MEMORY, wall=300.0, cpu=10))
+
+    @lesson.test("f", points=1, cases=lambda coin: [Call()])
+    def gives_one(case, found):
+        """It returns 1."""
+        assert found.value == 1
+
+    def verdict(source):
+        with Runners(LEVELS[level](), lesson.limits) as runners:
+            found = Examiner(lesson, source, runners).examine(lesson.tests[0], seed=0)
+            assert runners.watch.group is not None  # it was really made, and was not given up
+            return found
+
+    greedy, honest = verdict(MANY + rest), verdict(f"def f():\n    kept = bytes({3 * PIECE})\n    return 1\n")
+    assert greedy.status == FAILED
+    assert "held more than 600 MB of memory together" in greedy.detail
+    assert greedy.seconds < 100  # others of it that sleep are not waited for
+    assert honest.status == PASSED
+    assert list(home().glob(f"{memory_groups.PREFIX}-{os.getpid()}-*")) == []

@@ -41,6 +41,7 @@ class MemoryWatch:
         if (now := time.monotonic()) < self.due:
             return
         self.due = now + EVERY
+        self.blame()
         if self.held() > self.most:
             raise self.greedy()
 
@@ -48,7 +49,7 @@ class MemoryWatch:
         return Greedy(f"its processes held more than {self.most >> 20} MB of memory together.")
 
     def blame(self) -> None:
-        """Somebody has ended without a word. Greedy, if the kernel did that, for memory."""
+        """Greedy, if the kernel has ended a process of this submission, for memory: however others of it go on."""
         if self.group and self.group.ended():
             raise self.greedy()
 
