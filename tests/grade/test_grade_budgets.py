@@ -11,7 +11,7 @@ from dlmini.grade.examine import Examiner
 from dlmini.grade.lesson import Call, Lesson, World
 from dlmini.grade.runner.memory_watch import MemoryWatch, below, resident
 from dlmini.grade.runner.process import Runners
-from dlmini.grade.runner.values import TABLE
+from dlmini.grade.runner.values import HEAD, TABLE, Garbled, frame, lengths, strict
 from dlmini.grade.sandbox.limits import Limits
 from dlmini.grade.verdict import FAILED, INFRA, PASSED, TIMED_OUT
 
@@ -126,12 +126,32 @@ def test_no_answer_keeps_the_judge_busy(answer, sandbox):
 
 
 def test_the_longest_honest_answers_pass():
-    from dlmini.grade.runner.values import HEAD, frame, lengths, strict
-
     data = frame((np.zeros(400_000), [1.5] * 10_000))
     whole, toc = lengths(data[: HEAD.size])
     assert len(strict(bytearray(data[HEAD.size :]), toc)) == 2
     assert whole == len(data) - HEAD.size
+
+
+def numbered(count, key):
+    """A dict in a tuple, as bytes: no process has to make such a dict to send it."""
+    data = frame(tuple(part for i in range(count) for part in (key(i), None)))
+    (whole, toc), body = lengths(data[: HEAD.size]), data[HEAD.size :]
+    inner = b"{" + body[1:toc]
+    return bytearray(b"(" + (1).to_bytes(8, "little") + inner + body[toc:]), toc + 9
+
+
+PRIME = (1 << 61) - 1  # whole numbers are hashed by what is left of them when divided by this, complex ones by a sum
+ONE_HASH = {"whole numbers": lambda i: i * PRIME, "complex": lambda i: np.complex128(1000003 * (4000 - i) + i * 1j)}
+
+
+@pytest.mark.parametrize("key", ONE_HASH.values(), ids=list(ONE_HASH))
+def test_a_dict_whose_keys_have_one_hash_is_refused_before_it_is_made(key):
+    """Of thirteen thousand such keys the judge took seconds, in which it heard nobody else's answers."""
+    assert len({hash(key(i)) for i in range(4000)}) == 1
+    assert len(strict(*numbered(50, key))[0]) == 50
+    with pytest.raises(Garbled, match="a hash of keys has 4000, more than 64"):
+        strict(*numbered(4000, key))
+    assert len(strict(*numbered(4000, lambda i: (i, str(i))))[0]) == 4000
 
 
 HOARDS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from math import prod
 
 import numpy as np
@@ -19,6 +20,7 @@ MOST = 4 << 20  # bytes of a frame that the judge reads; the longest honest one 
 TABLE = 1 << 17  # bytes of its table of contents, and so the most values in it: reading them takes half a second
 DEEP = 12  # containers inside containers
 DTYPE = re.compile(r"[<>|][biufc]\d{1,2}")
+ALIKE = 64  # keys of a dict with one hash: each is compared with all before it, while the judge does nothing else
 UNSAID = 64  # an array without numbers may not say more than this by its shape
 INT64 = range(-(2**63), 2**63)
 
@@ -155,6 +157,7 @@ def _container(src: Reader, letter: bytes, depth: int):
     src.short(depth, DEEP, "the depth of containers")
     items = [_read(src, depth + 1) for _ in range(count)]
     if letter == b"{":
+        src.short(max(Counter(map(hash, items[::2])).values(), default=0), ALIKE, "a hash of keys")
         return dict(zip(items[::2], items[1::2], strict=True))
     return tuple(items) if letter == b"(" else items
 
