@@ -84,7 +84,8 @@ def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bo
     for sentence in doubts:
         console.print(f"warning: {sentence}", markup=False, style="yellow", highlight=False)
     say(f"reports in {out}: index.html, grades.csv, tests.csv, junit.xml; grader/ for you, students/ to hand out,")
-    say("uploads/ and gradescope/ to upload; marks.csv for marks and comments by hand (then --resume)")
+    places = "uploads/ and gradescope/" if (out / "uploads").exists() else "gradescope/"
+    say(f"{places} to upload; marks.csv for marks and comments by hand (then --resume)")
     return class_
 
 

@@ -99,6 +99,10 @@ def overlooked(class_: list[Graded], most: float, deadline: Deadline | None) -> 
     students = [graded.person.student for graded in class_ if graded.person.student]
     late = deadline is None and any(student.due is not None for student in students)
     found = ["the roster has deadlines, but without --due nobody is late"] if late else []
+    unknown = [graded.name for graded in class_ if graded.person.listed and not graded.person.student]
+    if unknown:
+        some = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        found.append(f"on the roster is nobody, or more than one, by whose name or id these came: {some}")
     others = {float(text) for s in students if is_number(text := s.row.get("Maximum Grade") or "")} - {most}
     return found + [
         f"in Moodle {other:g} points can be had, here {most:g}, and uploads/moodle.csv has the points of here: "

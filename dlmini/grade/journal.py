@@ -72,13 +72,18 @@ class Journal:
         return self.known.get((name, digest, test))
 
     def close(self) -> None:
-        self.out.close()
+        with suppress(OSError):  # what a full disk has not taken was told when it was to be written
+            self.out.close()
 
     def _append(self, line: dict) -> None:
         whole = line if line is self.terms else {**line, "sum": checksum(line)}
-        self.out.write(json.dumps(whole) + "\n")  # in ASCII: no letter of a student's program can end a line
-        self.out.flush()
-        os.fsync(self.out.fileno())
+        try:
+            self.out.write(json.dumps(whole) + "\n")  # in ASCII: no letter of a student's program can end a line
+            self.out.flush()
+            os.fsync(self.out.fileno())
+        except OSError as error:
+            why = f"{self.file} could not be written: {error.strerror}"
+            raise OSError(f"{why}. What was graded is kept: make room, then go on with --resume") from error
 
 
 def hold(opened) -> None:

@@ -275,6 +275,22 @@ def test_what_a_roster_says_and_grading_does_not_follow_is_said(tmp_path):
         assert len(overlooked(graded, LESSON.points, Deadline(1e9))) == (most == "100.00")
 
 
+def test_hand_ins_that_no_row_of_a_roster_claims_are_named_at_once(tmp_path):
+    """Two rows that differ in capitals alone: whose it is must be asked, and both would be absent without a word."""
+    for names, unknown in (("ann\nAnn", ["Ann (Ann)", "ann (ann)", "Bo"]), ("ann\nBo", [])):
+        came = [Submission(name, "x") for name in (("ann", "Ann", "Bo") if unknown else ("ann", "Bo"))]
+        persons = people(came, roster(tmp_path, f"name\n{names}\n"))
+        graded = settled(persons, [result(one, 0.0) for p in persons for one in p.handed_in()], Wishes(), {})
+        found = overlooked(graded, LESSON.points, None)
+        assert len(found) == bool(unknown)
+        assert all(name in found[0] for name in unknown)
+    many = [Submission(f"n{i}", "x") for i in range(9)]
+    persons = people(many, roster(tmp_path, "name\nBo\n"))
+    graded = settled(persons, [result(one, 0.0) for p in persons for one in p.handed_in()], Wishes(), {})
+    (sentence,) = overlooked(graded, LESSON.points, None)
+    assert sentence.endswith("n4 and 4 more")
+
+
 @pytest.mark.parametrize(
     "text", ["a,b\n1,2\n", "student,points,comment\nAnn,many,\n", "student,points,comment\nAnn,inf,\n"]
 )

@@ -94,3 +94,19 @@ def test_two_runs_at_once_do_not_write_one_journal(tmp_path):
     with pytest.raises(ValueError, match="was begun with"):
         Journal(file, {"lesson": "another"}, resume=True)
     Journal(file, TERMS, resume=True).close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is always full, of Linux")
+def test_a_full_disk_is_named_and_what_was_written_before_is_kept(tmp_path):
+    verdict = Verdict("f", "t", FAILED, 0, 1, "public", "x")
+    journal = Journal(tmp_path / "journal.jsonl", TERMS, resume=False)
+    journal.add("Ann", "d", verdict)
+    whole, journal.out = journal.out, open("/dev/full", "a", encoding="ascii")
+    with pytest.raises(OSError, match=r"journal.jsonl could not be written: No space left .* --resume"):
+        journal.add("Bo", "d", verdict)
+    journal.close()  # and it says no other word about it
+    whole.close()
+    again = Journal(tmp_path / "journal.jsonl", TERMS, resume=True)
+    assert again.find("Ann", "d", "t") == verdict
+    assert again.find("Bo", "d", "t") is None
+    again.close()
