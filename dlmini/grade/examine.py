@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from dlmini.grade.lesson import Call, Case, Found, Lesson, Property, World, Wrong
 from dlmini.grade.runner.ending import Raised, ending
-from dlmini.grade.runner.judge_pipes import Greedy, Late, Lost
+from dlmini.grade.runner.judge_pipes import Greedy, Interrupted, Late, Lost
 from dlmini.grade.runner.process import Broken, Runners, crowded
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.switch import Stuck, Switch
 from dlmini.grade.verdict import FAILED, INFRA, NOT_DONE, PASSED, TIMED_OUT, Verdict
 from dlmini.sim.explore import equal
 
-TRIES = 3  # of a case whose runner did not start
+TRIES = 3  # of a case whose runner did not start, or whose judge stood still
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Examiner:
         for tries in range(1, TRIES + 1):
             try:
                 return self._answered(test, case)
-            except Broken:
+            except (Broken, Interrupted):
                 if tries == TRIES:
                     raise
         raise AssertionError("unreachable")

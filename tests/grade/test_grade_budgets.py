@@ -192,3 +192,21 @@ def test_who_finds_no_process_for_a_case_waits_and_it_is_nobodys_fault(monkeypat
     assert host.forked() is None
     with pytest.raises(Broken, match="no process left"):
         ending("over", [NO_PROCESS, 0.0], 1, SMALL)
+
+
+def test_a_case_in_which_the_judge_stood_still_is_tried_again(monkeypatch):
+    from dlmini.grade.lesson import Found
+    from dlmini.grade.runner.judge_pipes import LATE, Interrupted, Late
+
+    lesson, ends = made(Call()), []
+
+    def answered(examiner, test, case):
+        if ends and (error := ends.pop()):
+            raise error(LATE)
+        return Found([1])
+
+    monkeypatch.setattr(Examiner, "_answered", answered)
+    for said, status in (([Interrupted] * 2, PASSED), ([Interrupted] * 3, TIMED_OUT), ([Late], TIMED_OUT)):
+        ends[:] = said
+        assert Examiner(lesson, "", None).examine(lesson.tests[0], seed=0).status == status
+        assert not ends

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dlmini.grade.runner.judge_pipes import Greedy, Late, Lost, Over, PatientPipes
+from dlmini.grade.runner import judge_pipes
+from dlmini.grade.runner.judge_pipes import Greedy, Interrupted, Late, Lost, Over, PatientPipes
 from dlmini.grade.runner.values import HEAD, Garbled, frame
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere a runner ends with its case")
@@ -103,3 +104,19 @@ def test_a_frame_of_many_small_values_is_refused_before_it_is_read(runner):
     os.write(runner.child, HEAD.pack(1 << 20, 1 << 20))
     with pytest.raises(Garbled, match="table of 1048576 bytes"):
         runner.pipes.hear()
+
+
+def test_who_seems_late_because_the_judge_stood_still_is_not(runner, monkeypatch):
+    """A judge that is stopped, and goes on later, has heard nothing meanwhile. It holds for the case under way alone."""
+    monkeypatch.setattr(judge_pipes, "_still", [0.0])
+    monkeypatch.setattr(judge_pipes, "STILL", -1.0)  # any look takes longer than it may
+    runner.pipes.turn_to(NONCE, time.monotonic() + 0.2)
+    with pytest.raises(Interrupted):
+        runner.pipes.hear()
+    with pytest.raises(Interrupted):  # also where nothing is waited for
+        runner.pipes.hear()
+    monkeypatch.setattr(judge_pipes, "STILL", 600.0)
+    runner.pipes.turn_to(OTHER, time.monotonic() + 0.2)
+    with pytest.raises(Late) as late:
+        runner.pipes.hear()
+    assert not isinstance(late.value, Interrupted)

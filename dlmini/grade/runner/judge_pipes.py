@@ -19,6 +19,8 @@ MOST = 1 << 16  # bytes of standard error that are kept
 LOOK = 0.1  # seconds after which a wait is interrupted for a look around
 ENDED = "your program ended without an answer."
 LATE = "no answer in time: it waits, or sleeps, for ever."
+STILL = 2.0  # seconds that a look takes longer than it may, if the judge stood still
+_still = [0.0]  # when that was seen last, by whichever pipe
 
 
 class Broken(Exception):
@@ -31,6 +33,10 @@ class Lost(Exception):
 
 class Late(Lost):
     """It hung, or used up its time."""
+
+
+class Interrupted(Late):
+    """It seems late, but the judge itself stood still meanwhile (Ctrl-Z, a machine that was paused): try again."""
 
 
 class Greedy(Lost):
@@ -47,6 +53,7 @@ class PatientPipes:
     def __init__(self, process, deadline: float, look=lambda: None):
         """look: called now and then while waiting; what it raises ends the waiting."""
         self.process, self.deadline, self.nonce, self.look = process, deadline, b"", look
+        self.began = time.monotonic()
         self.inn, self.out, self.aside = (p.fileno() for p in (process.stdout, process.stdin, process.stderr))
         self.came, self.muttered, self.hung_up, self.polls = bytearray(), bytearray(), False, {}
         self.table = 0  # bytes of the last frame's table of contents: what it costs to keep it grows with this
@@ -56,7 +63,7 @@ class PatientPipes:
 
     def turn_to(self, nonce: bytes, deadline: float) -> None:
         """From now on it is about another case: what was said about those before is forgotten."""
-        self.nonce, self.deadline = nonce, deadline
+        self.nonce, self.deadline, self.began = nonce, deadline, time.monotonic()
         self.muttered.clear()
 
     def say(self, *value) -> None:
@@ -74,7 +81,7 @@ class PatientPipes:
         """The next frame; or Over, if the case is over and there is none left."""
         self.look()
         if time.monotonic() > self.deadline:
-            raise Late(LATE)
+            raise self._late()
         whole, self.table = lengths(self._exactly(HEAD.size))
         return strict(self._exactly(whole), self.table)
 
@@ -125,11 +132,17 @@ class PatientPipes:
             self.polls[events] = select.poll()
             for fd, event in events:
                 self.polls[events].register(fd, event)
-        while (left := self.deadline - time.monotonic()) > 0:
-            if self.polls[events].poll(1000 * min(left, LOOK)):
+        while (left := self.deadline - (now := time.monotonic())) > 0:
+            ready = self.polls[events].poll(1000 * min(left, LOOK))
+            if time.monotonic() - now > LOOK + STILL:
+                _still[0] = time.monotonic()
+            if ready:
                 return
             self.look()
-        raise Late(LATE)
+        raise self._late()
+
+    def _late(self) -> Late:
+        return Interrupted(LATE) if _still[0] > self.began else Late(LATE)
 
     def _some_with_alarm(self) -> bytes:
         """Where pipes cannot be waited for: end the runner at the deadline, which ends the reading."""
