@@ -329,6 +329,7 @@ IGNORED = [
     (("classroom", "--long"), "nothing is trained, so --long would have no effect; add --world simulated"),
     (("distbelief", "--world", "reckoned", "--crew", "7"), "reckoning takes no time, so --crew would have no effect"),
     (("volunteer", "demo", "--part", "delivery", "--crew", "3"), "nothing is trained, so --crew would have no effect"),
+    (("volunteer", "demo", "--part", "delivery", "--seeds", "3"), "nothing is swept, so --seeds would have no effect"),
     (("reproduce", "--only", "S1", "--long"), "only S3 has a long form, so --long would have no effect"),
     (("reproduce", "--only", "S1", "--out", "gone/page.md"), "is no folder that may be written to"),
     (("leaderboard", "--secret", "nowhere"), "64 hexadecimal digits (No such file or directory: 'nowhere')"),
