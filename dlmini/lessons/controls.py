@@ -12,6 +12,7 @@ import ipywidgets
 
 from dlmini.lessons.canvas import Picture, Stage
 from dlmini.lessons.picture_desk import StillBox
+from dlmini.show.dashboard_widgets import in_one_queue
 from dlmini.show.paper import Sheet
 
 IDLE, RUNNING, STOPPED, ENDED = "idle", "running", "stopped", "ended"
@@ -47,6 +48,7 @@ class Desk:
         self.buttons = {name: ipywidgets.Button(description=name) for name in ("Start", "Stop", "Clear")}
         for name, press in (("Start", self.start), ("Stop", self.stop), ("Clear", self.clear)):
             self.buttons[name].on_click(lambda _, press=press: press())
+        in_one_queue([*self.choices.values(), *self.buttons.values()])
         self.buttons["Start"].button_style = "primary"
         self.stage.pictures = next(self.play()).pictures  # something to look at before the first press
         self._reflect(IDLE, "Press Start.")

@@ -14,6 +14,7 @@ import ipywidgets
 
 from dlmini import profile
 from dlmini.show.dashboard_still import invitation, seen, still_of
+from dlmini.show.dashboard_widgets import in_one_queue, leaves
 from dlmini.show.live import ENDED, GOING, IDLE, PAUSED, RESTING, RUNNING, STARTING, Live
 from dlmini.show.live_run import sentence
 from dlmini.show.recordings import Recorded
@@ -38,6 +39,7 @@ class Dashboard(WithStill, ipywidgets.VBox):
         for name in ["dlmini-dashboard"] + ["large"] * large:
             self.add_class(name)
         panel.serve(self)
+        in_one_queue(leaves(panel.rows))
         self._turn(IDLE, plan.invitation)
         self._warming = threading.Thread(target=self._warm, daemon=True)
         self._warming.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import ipywidgets
 
 from dlmini.show.live import GOING, PAUSED, RESTING
@@ -47,6 +49,35 @@ class Buttons:
 
     def turn_over(self) -> None:
         """A run has come to its end."""
+
+
+def in_one_queue(widgets: Iterable[ipywidgets.Widget]) -> None:
+    """A choice is heard before the Start that was pressed after it.
+
+    A kernel may have several queues for what a browser says, and hears a widget on the one on which that spoke last
+    (ipykernel 7.4): a drop-down on that of the cells, whose turn comes when a cell has ended, a button on another. So
+    whenever one is heard, all of them speak: a word that changes nothing.
+    """
+    widgets = [*widgets]
+
+    def speak(_) -> None:
+        for widget in widgets:
+            widget.send_state("tooltip")
+
+    for widget in widgets:
+        if isinstance(widget, ipywidgets.Button):
+            widget.on_click(speak)
+        else:
+            widget.observe(speak, "value")
+
+
+def leaves(widgets: Iterable[ipywidgets.Widget]) -> Iterator[ipywidgets.Widget]:
+    """What can be chosen or pressed in rows of rows."""
+    for widget in widgets:
+        if isinstance(widget, ipywidgets.Box):
+            yield from leaves(widget.children)
+        elif not isinstance(widget, ipywidgets.HTML):
+            yield widget
 
 
 def styled(widget, *styles: str):

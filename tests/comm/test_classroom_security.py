@@ -154,6 +154,14 @@ class Recorder(threading.Thread):
             dest.shutdown(socket.SHUT_WR)
 
 
+def known(room, name, wanted):
+    """Wait until the room lists somebody, or no longer does."""
+    end = time.monotonic() + 60
+    while (name in [row.name for row in room.who()]) is not wanted:
+        assert time.monotonic() < end, [row.name for row in room.who()]
+        time.sleep(0.01)
+
+
 def test_a_recorded_call_said_again_is_not_understood(room, tmp_path):
     key = read_key(room.key)
     tap = Recorder(address(room))
@@ -162,9 +170,8 @@ def test_a_recorded_call_said_again_is_not_understood(room, tmp_path):
         line.send(frames(Kind.HELLO, 0, greeting.said(greeting.hello("recorded", "7")))[0])
         assert line.poll(10_000)
         assert Together(SOME).add(line.recv())[0] == Kind.WELCOME
-    gone = time.monotonic() + 30
-    while "recorded" in [row.name for row in room.who()] and time.monotonic() < gone:
-        time.sleep(0.01)
+        known(room, "recorded", True)
+    known(room, "recorded", False)
     recorded = bytes(max(tap.heard, key=len))
     assert b"recorded" not in recorded  # encrypted
     with socket.create_connection(address(room)) as link:

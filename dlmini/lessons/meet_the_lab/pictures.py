@@ -13,6 +13,7 @@ from dlmini.lessons.data_parallelism.classroom import MIB, Published
 from dlmini.lessons.meet_the_lab.messages import Line, Point, fastest, fit, message_times
 from dlmini.lessons.meet_the_lab.shards import RULES
 from dlmini.lessons.picture_desk import StillBox, image
+from dlmini.show.dashboard_widgets import in_one_queue
 from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, ORANGE, VERMILION, ink_on, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, said
@@ -118,6 +119,7 @@ class Bench:
         for button, press in zip(self.buttons, names.values(), strict=True):
             button.on_click(lambda _, press=press: press())
         self.network.observe(lambda _: self.clear(), "value")
+        in_one_queue([self.payload, self.network, *self.buttons])
         self.picture, self.words = image(), ipywidgets.HTML()
         self.draw()
 
