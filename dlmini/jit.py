@@ -4,9 +4,9 @@ DLMINI_KERNELS=numba   compiled kernels (the default)
 DLMINI_KERNELS=numpy   the plain NumPy functions the kernels are twins of
 DLMINI_KERNELS=debug   the kernels as plain Python: slow, but every address they touch is checked
 
-Compiled code is cached per user, per version of the library and per content of all files of its room: Numba itself does
-not notice when a file changes that a kernel calls into. The cache may be read-only, full or corrupt; then kernels are
-compiled anew, and one warning says so.
+Compiled code is cached per user, per version of the library, per content of all files of its room (Numba itself does
+not notice when a file changes that a kernel calls into) and per kind of CPU: machines may share a home folder. The
+cache may be read-only, full or corrupt; then kernels are compiled anew, and one warning says so.
 """
 
 import hashlib
@@ -56,6 +56,18 @@ def cache_root() -> Path:
 def cache_dir(file: str) -> Path:
     """Where code compiled from `file`, as it is now, lives."""
     return cache_root() / fingerprint(tuple(sources(Path(file).resolve())))
+
+
+@cache
+def cpu() -> str:
+    """A short hash over the kind of CPU that Numba compiles for: this one, or that of NUMBA_CPU_NAME and _FEATURES.
+
+    Numba knows code of other CPUs by its index alone: two machines that compile one function at the same time may give
+    their code the same name, and one then runs instructions that it does not have. So each kind has a folder.
+    """
+    from numba.core.registry import cpu_target
+
+    return hashlib.sha256(repr(cpu_target.target_context.codegen().magic_tuple()).encode()).hexdigest()[:12]
 
 
 def can_keep() -> bool:
@@ -142,7 +154,7 @@ def _attach_cache(dispatcher, fn) -> None:
     """Give a kernel its own cache folder without touching the user's Numba settings."""
     from numba import config
 
-    folder = cache_dir(fn.__code__.co_filename)
+    folder = cache_dir(fn.__code__.co_filename) / cpu()
     with _decorating:
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:

@@ -24,9 +24,9 @@ for warning in seen:
 """
 
 
-def use(folder) -> list[str]:
+def use(folder, **settings) -> list[str]:
     """Run a kernel in a new process: [result, cache hits, cache misses, warnings, text of warnings ...]."""
-    env = {**os.environ, "DLMINI_CACHE": str(folder), "DLMINI_KERNELS": "numba"}
+    env = {**os.environ, "DLMINI_CACHE": str(folder), "DLMINI_KERNELS": "numba", **settings}
     done = subprocess.run([sys.executable, "-c", USE], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.split(maxsplit=4)
@@ -40,6 +40,14 @@ def filled(tmp_path):
 
 def test_a_second_process_loads_what_the_first_compiled(filled):
     assert use(filled)[:4] == ["0.5", "1", "0", "0"]
+
+
+def test_machines_of_two_kinds_share_a_folder_and_no_file(filled):
+    other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert use(filled, **other)[:4] == ["0.5", "0", "1", "0"]
+    assert use(filled, **other)[:4] == use(filled)[:4] == ["0.5", "1", "0", "0"]
+    one, two = (file.parent for file in filled.rglob("*.nbc"))
+    assert one != two
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])

@@ -40,7 +40,7 @@ class Partial:
     """Partial sums of eight channels: several, which hide the latency of an addition."""
 
     def __init__(self, v8):
-        self.v8, self.cells = v8, [cgutils.alloca_once(v8.b, v8.kind) for _ in range(UNROLL)]
+        self.v8, self.cells = v8, [cgutils.alloca_once(v8.b, v8.floats) for _ in range(UNROLL)]
 
     def clear(self):
         for cell in self.cells:

@@ -1,9 +1,9 @@
 """Weights in panels, and the walk over them: what every driver shares.
 
 Output channels are cut into panels of V vectors of eight: two vectors each, and one panel of three when their number is
-odd (a lone vector stays alone). A panel holds its weights row by row, so that the tile reads them in order. Channels
-that do not fill the last vector are padded with zeros; their results go to a side tile and only the real ones are
-copied out.
+odd (a lone vector stays alone). Where registers are wide: four vectors each, and one panel of what is left. A panel
+holds its weights row by row, so that the tile reads them in order. Channels that do not fill the last vector are padded
+with zeros; their results go to a side tile and only the real ones are copied out.
 """
 
 from llvmlite import ir
@@ -13,10 +13,10 @@ from numba.extending import intrinsic
 from dlmini.jit import kernel
 from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.routines import MULTIPLY, register_python, run
-from dlmini.nn.kernels.tile import ADD, BIAS, BIAS_RELU, STORE
-from dlmini.nn.kernels.vector import FLOAT
+from dlmini.nn.kernels.tile import ADD, BIAS, BIAS_RELU, STORE, TALLEST
+from dlmini.nn.kernels.vector import FLOAT, WIDE
 
-SIDE = 6 * 24  # floats of a side tile: at most 6 rows, at most 24 channels
+SIDE = max(P * 8 * V for V, P in enumerate(TALLEST))  # floats of a side tile
 
 
 @intrinsic
@@ -50,6 +50,8 @@ peek, poke = (_checked_peek, _checked_poke) if memory.DEBUG else (_peek, _poke)
 @kernel(inline=True)
 def panel_width(vectors):
     """How many vectors the next panel takes when so many are left."""
+    if WIDE:
+        return min(vectors, 4)
     if vectors == 1:
         return 1
     return 3 if vectors % 2 else 2
@@ -107,8 +109,8 @@ def copy_real(mode, rows, lanes, side, side_i, c, c_i, bias):
 
 @kernel
 def one_panel(table, rows, V, lanes, mode, side, c, c_i, a, a_i, a_k, a_o, b, b_k, b_o, K, O, bias):
-    """All rows against one panel, in tiles of nearly equal height: 32 rows are 6, 6, 5, 5, 5, 5 and never 6, ..., 2."""
-    most = 4 if V == 3 else 6
+    """All rows against one panel, in tiles of nearly equal height: of at most 6, 32 are 6, 6, 5, 5, 5, 5."""
+    most = TALLEST[V]
     tiles = (rows + most - 1) // most
     height = rows // tiles
     tall = rows - height * tiles
@@ -118,10 +120,10 @@ def one_panel(table, rows, V, lanes, mode, side, c, c_i, a, a_i, a_k, a_o, b, b_
         P = height + taller
         at_c, at_a = c + 4 * done * c_i, a + 4 * done * a_i
         if lanes >= 8 * V and count > 0:
-            run(table, 8 * V + P, mode, count, at_c, c_i, at_a, a_i, a_k, a_o, b, b_k, b_o, K, O, bias)
+            run(table, 16 * V + P, mode, count, at_c, c_i, at_a, a_i, a_k, a_o, b, b_k, b_o, K, O, bias)
         elif count > 0:
             for top in range(0, P * count, P):
-                run(table, 8 * V + P, STORE, 1, side, 8 * V, at_a + 4 * top * a_i, a_i, a_k, a_o, b, b_k, b_o, K, O, 0)
+                run(table, 16 * V + P, STORE, 1, side, 8 * V, at_a + 4 * top * a_i, a_i, a_k, a_o, b, b_k, b_o, K, O, 0)
                 copy_real(mode, P, lanes, side, 8 * V, at_c + 4 * top * c_i, c_i, bias)
         done += P * count
 

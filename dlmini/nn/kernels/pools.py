@@ -5,7 +5,7 @@ import numpy as np
 from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.routines import MAXIMUM, POOL, UNPOOL, register
 from dlmini.nn.kernels.transforms import pool_four
-from dlmini.nn.kernels.vector import BYTES, INTS, Vectors
+from dlmini.nn.kernels.vector import Vectors
 
 
 def emit_pool(builder, src, row, pixel, dst, code, bias):
@@ -18,13 +18,13 @@ def emit_pool(builder, src, row, pixel, dst, code, bias):
 def emit_maximum(builder, src, row, pixel, dst, code):
     """The largest of a 2x2 window, and which cell it came from."""
     v8 = Vectors(builder)
-    best, which = v8.load(src), v8.fill(0, INTS)
+    best, which = v8.load(src), v8.fill(0, v8.ints)
     for cell in (1, 2, 3):
         value = v8.load(v8.at(src, v8.times(cell // 2, row), v8.times(cell % 2, pixel)))
         better = v8.above(value, best)
-        best, which = builder.select(better, value, best), builder.select(better, v8.fill(cell, INTS), which)
+        best, which = builder.select(better, value, best), builder.select(better, v8.fill(cell, v8.ints), which)
     v8.store(best, dst)
-    v8.store(builder.trunc(which, BYTES), code, align=1)
+    v8.store(builder.trunc(which, v8.bytes), code, align=1)
 
 
 def emulate_maximum(src, row, pixel, dst, code):
@@ -43,9 +43,9 @@ def emulate_pool(src, row, pixel, dst, code, bias):
 def emit_unpool(builder, src, code, dst, row, pixel):
     """Send eight gradients back to the cells they came from; the other cells of the window become zero."""
     v8 = Vectors(builder)
-    gradient, which = v8.load(src), builder.zext(v8.load(code, BYTES), INTS)
+    gradient, which = v8.load(src), builder.zext(v8.load(code, v8.bytes), v8.ints)
     for cell in range(4):
-        mine = builder.icmp_unsigned("==", which, v8.fill(cell, INTS))
+        mine = builder.icmp_unsigned("==", which, v8.fill(cell, v8.ints))
         target = v8.at(dst, v8.times(cell // 2, row), v8.times(cell % 2, pixel))
         v8.store(builder.select(mine, gradient, v8.fill(0.0)), target)
 

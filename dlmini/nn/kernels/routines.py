@@ -21,12 +21,12 @@ from dlmini import jit
 from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.vector import INT
 
-# A tile of P rows and V vectors is routine 8 V + P, below 32. Those with an R in their name: plus the filter's size.
-POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(32, 38)
-INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R, SEEN_R = range(38, 74, 6)
-MARK, MASK, SILENCE, MOMENTS, NORM, NORM_SUMS, NORM_BACK, MAXIMUM = range(74, 82)
-FILTER_R, TAPS_R, SUM, SUM_BACK = 82, 88, 94, 95
-SLOTS = 96
+# A tile of P rows and V vectors is routine 16 V + P, below 80. Those with an R in their name: plus the filter's size.
+POOL, UNPOOL, COPY, CLEAR, SUMS, MULTIPLY = range(80, 86)
+INPUT_R, BACK_R, GRADIENT_R, OUTPUT_R, OUTPUT_POOL_R, SEEN_R = range(86, 122, 6)
+MARK, MASK, SILENCE, MOMENTS, NORM, NORM_SUMS, NORM_BACK, MAXIMUM = range(122, 130)
+FILTER_R, TAPS_R, SUM, SUM_BACK = 130, 136, 142, 143
+SLOTS = 144
 MAKERS = (
     "tile",
     "transforms",

@@ -78,7 +78,7 @@ def _gated(v8, src, gate, kind):
 def _each(v8, count, value, dst):
     """Eight floats at a time, then one at a time."""
     whole = v8.b.and_(count, INT(-8))
-    for start, stop, step, kind in ((INT(0), whole, 8, v8.kind), (whole, count, 1, FLOAT)):
+    for start, stop, step, kind in ((INT(0), whole, 8, v8.floats), (whole, count, 1, FLOAT)):
         with cgutils.for_range_slice(v8.b, start, stop, INT(step)) as (i, _):
 
             def at(base, i=i):

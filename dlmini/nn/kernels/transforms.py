@@ -11,7 +11,7 @@ from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.points import OUTPUTS, POINTS, filter_matrix, input_matrix, output_matrix, tile, transposed
 from dlmini.nn.kernels.routines import BACK_R, FILTER_R, GRADIENT_R, INPUT_R, OUTPUT_POOL_R, OUTPUT_R, TAPS_R, register
 from dlmini.nn.kernels.tile import BIAS_RELU
-from dlmini.nn.kernels.vector import BYTES, INT, INTS, Vectors
+from dlmini.nn.kernels.vector import INT, Vectors
 
 ROUNDING = 16 * np.finfo(np.float32).eps  # of the largest term of a filter's gradient; 5 eps was the most ever seen
 
@@ -120,14 +120,14 @@ def emit_output(r):
 
 def pool_four(v8, four, bias, dst, code):
     """relu(max + bias) of four vectors, and which of them it was: 0..3, or 4 where ReLU is dead."""
-    best, which = four[0], v8.fill(0, INTS)
+    best, which = four[0], v8.fill(0, v8.ints)
     for t in (1, 2, 3):
         better = v8.above(four[t], best)
-        best, which = v8.b.select(better, four[t], best), v8.b.select(better, v8.fill(t, INTS), which)
+        best, which = v8.b.select(better, four[t], best), v8.b.select(better, v8.fill(t, v8.ints), which)
     best = v8.add(best, v8.load(bias))
     dead = v8.b.fcmp_ordered("<=", best, v8.fill(0.0))
     v8.store(v8.b.select(dead, v8.fill(0.0), best), dst)
-    v8.store(v8.b.trunc(v8.b.select(dead, v8.fill(4, INTS), which), BYTES), code, align=1)
+    v8.store(v8.b.trunc(v8.b.select(dead, v8.fill(4, v8.ints), which), v8.bytes), code, align=1)
 
 
 def emit_output_pool(r):

@@ -2,23 +2,33 @@
 
 A routine works on raw addresses (64-bit integers) and on strides counted in floats. LLVM serves a vector of
 eight floats on every CPU: as one AVX register, as two of SSE or NEON. `fma` is fused where the CPU can.
+
+Where registers hold sixteen floats (AVX-512), two neighbouring vectors are one there: `runs`. Every lane goes through
+the same operations in the same order, so the numbers are the same to the bit.
 """
 
 from llvmlite import ir
+from numba.core.registry import cpu_target
 
 LANES = 8
 FLOAT, INT, BYTE = ir.FloatType(), ir.IntType(64), ir.IntType(8)
-FLOATS, INTS, BYTES = (ir.VectorType(t, LANES) for t in (FLOAT, ir.IntType(32), BYTE))
 FAST = ("nsz", "arcp", "contract", "reassoc")
+NEEDED = {"+avx512f", "+avx512bw", "+avx512dq", "+avx512vl"}
+WIDE = NEEDED <= {*cpu_target.target_context.codegen().magic_tuple()[2].split(",")}  # what Numba compiles for
+
+
+def runs(vectors: int) -> list[tuple[int, int]]:
+    """Neighbouring vectors of eight as registers: where each begins, and its lanes."""
+    pairs = vectors // 2 if WIDE else 0
+    return [(16 * i, 16) for i in range(pairs)] + [(8 * i, 8) for i in range(2 * pairs, vectors)]
 
 
 class Vectors:
     """Emits vector code through one LLVM builder; every method returns an LLVM value."""
 
-    kind = FLOATS
-
-    def __init__(self, builder):
-        self.b = builder
+    def __init__(self, builder, lanes=LANES):
+        self.b, self.lanes = builder, lanes
+        self.floats, self.ints, self.bytes = (ir.VectorType(t, lanes) for t in (FLOAT, ir.IntType(32), BYTE))
 
     def at(self, base, *offsets):
         """The address `base` plus a sum of offsets counted in floats."""
@@ -32,8 +42,9 @@ class Vectors:
     def times(self, x, y):
         return self.b.mul(self.int(x), self.int(y))
 
-    def load(self, address, kind=FLOATS):
-        return self.b.load(self.b.inttoptr(address, kind.as_pointer()), align=1 if kind is BYTES else 4)
+    def load(self, address, kind=None):
+        kind = kind or self.floats
+        return self.b.load(self.b.inttoptr(address, kind.as_pointer()), align=1 if kind is self.bytes else 4)
 
     def store(self, value, address, align=4):
         self.b.store(value, self.b.inttoptr(address, value.type.as_pointer()), align=align)
@@ -41,22 +52,19 @@ class Vectors:
     def broadcast(self, address):
         """One float from memory in all lanes."""
         scalar = self.b.load(self.b.inttoptr(address, FLOAT.as_pointer()), align=4)
-        undefined = ir.Constant(FLOATS, ir.Undefined)
+        undefined = ir.Constant(self.floats, ir.Undefined)
         first = self.b.insert_element(undefined, scalar, ir.IntType(32)(0))
-        return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+        return self.b.shuffle_vector(first, undefined, self.fill(0, self.ints))
 
-    def fill(self, x, kind=FLOATS):
-        return ir.Constant(kind, [x] * LANES)
+    def fill(self, x, kind=None):
+        return ir.Constant(kind or self.floats, [x] * self.lanes)
 
-    def zero(self, kind=FLOATS):
+    def zero(self, kind=None):
         return kind(0.0) if kind is FLOAT else self.fill(0.0)
 
     def fma(self, x, y, z):
         """x * y + z, in one rounding where the CPU has such an instruction."""
-        module = self.b.module
-        name = f"llvm.fmuladd.v{LANES}f32"
-        function = module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOATS, [FLOATS] * 3), name)
-        return self.b.call(function, [x, y, z])
+        return self._intrinsic("fmuladd", x, y, z)
 
     def add(self, x, y):
         return self.b.fadd(x, y, flags=FAST)
@@ -72,10 +80,12 @@ class Vectors:
 
     def size(self, x):
         """|x|."""
-        module = self.b.module
-        name = f"llvm.fabs.v{LANES}f32"
-        function = module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOATS, [FLOATS]), name)
-        return self.b.call(function, [x])
+        return self._intrinsic("fabs", x)
+
+    def _intrinsic(self, name, *values):
+        module, name = self.b.module, f"llvm.{name}.v{self.lanes}f32"
+        kind = ir.FunctionType(self.floats, [self.floats] * len(values))
+        return self.b.call(module.globals.get(name) or ir.Function(module, kind, name), values)
 
     def above(self, x, y):
         return self.b.fcmp_ordered(">", x, y)

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from dlmini.nn.kernels import memory
 from dlmini.nn.kernels.points import OUTPUTS, POINTS
 from dlmini.nn.kernels.routines import MARK, MASK, SEEN_R, SILENCE, register
-from dlmini.nn.kernels.vector import BYTE, FLOAT, INT, INTS, LANES, Vectors
+from dlmini.nn.kernels.vector import BYTE, FLOAT, INT, LANES, Vectors
 
 WORD = 16  # bytes that SEEN reads and writes at a time: rows of maps have room for one more
 
@@ -34,14 +34,14 @@ def _bytes(v8, address, count=1):
 def emit_mark(builder, rows, pixels, channels, src, row, pixel, dst, dst_row):
     """dst[i, j] = 1 where a pixel has a channel that is not zero, of either sign; NaN is not zero."""
     v8 = Vectors(builder)
-    found = cgutils.alloca_once(builder, INTS)
+    found = cgutils.alloca_once(builder, v8.ints)
     with cgutils.for_range(builder, rows) as i, cgutils.for_range(builder, pixels) as j:
         start = v8.at(src, v8.times(i.index, row), v8.times(j.index, pixel))
-        builder.store(v8.fill(0, INTS), found)
+        builder.store(v8.fill(0, v8.ints), found)
         with cgutils.for_range_slice(builder, INT(0), channels, INT(LANES)) as (c, _):
-            builder.store(builder.or_(builder.load(found), v8.load(v8.at(start, c), INTS)), found)
-        unsigned = builder.shl(builder.load(found), v8.fill(1, INTS))
-        lanes = builder.bitcast(builder.icmp_unsigned("!=", unsigned, v8.fill(0, INTS)), ir.IntType(LANES))
+            builder.store(builder.or_(builder.load(found), v8.load(v8.at(start, c), v8.ints)), found)
+        unsigned = builder.shl(builder.load(found), v8.fill(1, v8.ints))
+        lanes = builder.bitcast(builder.icmp_unsigned("!=", unsigned, v8.fill(0, v8.ints)), ir.IntType(LANES))
         target = builder.add(dst, builder.add(builder.mul(i.index, dst_row), j.index))
         builder.store(builder.zext(builder.icmp_unsigned("!=", lanes, ir.IntType(LANES)(0)), BYTE), _bytes(v8, target))
 
