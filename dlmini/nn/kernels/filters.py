@@ -18,17 +18,15 @@ def _filters(table, r, w, out, Ci, Co):
         c0 = 0
         while c0 < Co:
             width = 8 * panel_width((Co - c0) // 8)
-            for lane in range(0, width, 8):
-                at, to = w + 4 * (ci * Co + c0 + lane), out + 4 * (c0 * Ci + ci * width + lane)
-                run(table, FILTER_R + r, at, r * Ci * Co, Ci * Co, to, Ci * Co)
+            at, to = w + 4 * (ci * Co + c0), out + 4 * (c0 * Ci + ci * width)
+            run(table, FILTER_R + r, width, at, r * Ci * Co, Ci * Co, to, Ci * Co)
             c0 += width
 
 
 @kernel
 def _taps(table, r, dU, dw, Ci, Co):
     """dw = G^T dU G."""
-    for pair in range(0, Ci * Co, 8):
-        run(table, TAPS_R + r, dU + 4 * pair, Ci * Co, dw + 4 * pair, r * Ci * Co, Ci * Co)
+    run(table, TAPS_R + r, Ci * Co, dU, Ci * Co, dw, r * Ci * Co, Ci * Co)
 
 
 @kernel

@@ -3,11 +3,13 @@
 A routine works on raw addresses (64-bit integers) and on strides counted in floats. LLVM serves a vector of
 eight floats on every CPU: as one AVX register, as two of SSE or NEON. `fma` is fused where the CPU can.
 
-Where registers hold sixteen floats (AVX-512), two neighbouring vectors are one there: `runs`. Every lane goes through
-the same operations in the same order, so the numbers are the same to the bit.
+Where registers hold sixteen floats (AVX-512), tiles and transforms take two neighbouring vectors as one: `runs`,
+`across`. Every lane goes through the same operations in the same order, so the numbers are the same to the bit.
+NUMBA_CPU_FEATURES=+avx2,+fma,+f16c makes the narrow form on any such machine.
 """
 
 from llvmlite import ir
+from numba.core import cgutils
 from numba.core.registry import cpu_target
 
 LANES = 8
@@ -21,6 +23,16 @@ def runs(vectors: int) -> list[tuple[int, int]]:
     """Neighbouring vectors of eight as registers: where each begins, and its lanes."""
     pairs = vectors // 2 if WIDE else 0
     return [(16 * i, 16) for i in range(pairs)] + [(8 * i, 8) for i in range(2 * pairs, vectors)]
+
+
+def across(builder, channels, work):
+    """work(v, c) for all channels, a multiple of eight: v has as many lanes as there are channels to take from c on."""
+    done = INT(0)
+    for lanes in (16, LANES) if WIDE else (LANES,):
+        whole = builder.and_(channels, INT(-lanes))
+        with cgutils.for_range_slice(builder, done, whole, INT(lanes)) as (c, _):
+            work(Vectors(builder, lanes), c)
+        done = whole
 
 
 class Vectors:

@@ -44,8 +44,7 @@ def _gather(table, slot, size, x, x_h, x_w, rows, columns, C, edge, to, xi):
         for i in range(min(rows, size)):
             run(table, COPY, 0, min(columns, size) * C, x + 4 * i * x_h, edge + 4 * i * size * C, 0)
         x, x_h, x_w = edge, size * C, C
-    for c in range(0, C, 8):
-        run(table, slot, x + 4 * c, x_h, x_w, to + 4 * c, xi)
+    run(table, slot, C, x, x_h, x_w, to, xi)
 
 
 @kernel(inline=True)
@@ -53,8 +52,7 @@ def _scatter(table, r, mode, C, source, xi, y, y_h, y_w, bias, mask, rows, colum
     """Transform one tile back; one that hangs over the edge goes through the side buffer."""
     whole = rows >= OUTPUTS and columns >= OUTPUTS
     to, to_h, to_w = (y, y_h, y_w) if whole else (edge, OUTPUTS * C, C)
-    for c in range(0, C, 8):
-        run(table, OUTPUT_R + r, mode, source + 4 * c, xi, to + 4 * c, to_h, to_w, bias + 4 * c, mask)
+    run(table, OUTPUT_R + r, C, mode, source, xi, to, to_h, to_w, bias, mask)
     for i in range(0 if whole else min(rows, OUTPUTS)):
         run(table, COPY, 0, min(columns, OUTPUTS) * C, edge + 4 * i * to_h, y + 4 * i * y_h, 0)
 
@@ -66,8 +64,7 @@ def _scatter_pool(table, r, C, source, xi, y, y_h, code, code_h, bias, mask, row
     whole = rows >= half and columns >= half
     to, to_h = (y, y_h) if whole else (edge, half * C)
     at_code, step = (code, code_h) if whole else (edge + 4 * half * half * C, half * C)
-    for c in range(0, C, 8):
-        run(table, OUTPUT_POOL_R + r, source + 4 * c, xi, to + 4 * c, to_h, C, at_code + c, step, bias + 4 * c, mask)
+    run(table, OUTPUT_POOL_R + r, C, source, xi, to, to_h, C, at_code, step, bias, mask)
     for i in range(0 if whole else min(rows, half)):
         count = min(columns, half) * C
         run(table, COPY, 0, count, edge + 4 * i * to_h, y + 4 * i * y_h, 0)
@@ -180,8 +177,7 @@ def _backward(
             for t in range(tiles * wanted):
                 image, i, j = _place(first + t, high, across)
                 to = work + 4 * ((image * rows + i) * columns + j) * Ci
-                for c in range(0, Ci, 8):
-                    run(table, BACK_R + r, V + 4 * (t * Ci + c), v_xi, to + 4 * c, columns * Ci, Ci)
+                run(table, BACK_R + r, Ci, V + 4 * t * Ci, v_xi, to, columns * Ci, Ci)
         if wanted:
             last = Hx if i0 + high == down else min(Hx, top + OUTPUTS * high - ph)
             at_dx, at_gate = dx + 4 * n0 * dx_n, gate + 4 * n0 * g_n
