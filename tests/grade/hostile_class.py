@@ -11,7 +11,9 @@ import io
 import json
 import os
 import random
+import re
 import resource
+import sys
 import time
 import zipfile
 from dataclasses import replace
@@ -159,6 +161,16 @@ def alone(out, sandbox):
     return found
 
 
+def peak(status=Path("/proc/self/status")):
+    """The most memory this program has held, in megabytes. Elsewhere than on Linux as getrusage has it.
+
+    ru_maxrss of Linux outlives exec, and so begins with the size of whoever started this program.
+    """
+    if status.exists():
+        return int(re.search(r"^VmHWM:\s*(\d+) kB", status.read_text(), re.MULTILINE)[1]) >> 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
+
+
 def main():
     words = argparse.ArgumentParser()
     words.add_argument("what", choices=["make", "grade"])
@@ -181,9 +193,8 @@ def main():
     else:
         wishes = Wishes(said.jobs, said.resume, said.secret)
         marks = told(grade_class(LESSON, roots(said.folder), said.out, sandbox, wishes))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     seconds = round(time.monotonic() - began, 1)
-    print(json.dumps({"marks": marks, "seconds": seconds, "megabytes": peak, "who": os.getuid()}))
+    print(json.dumps({"marks": marks, "seconds": seconds, "megabytes": peak(), "who": os.getuid()}))
 
 
 if __name__ == "__main__":

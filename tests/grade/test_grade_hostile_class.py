@@ -105,6 +105,14 @@ def test_everybody_is_named_honest_marks_stand_and_nobody_gains(folder, first, d
     assert "BREACH" not in (folder.parent / "first" / "journal.jsonl").read_text(encoding="ascii")
 
 
+def test_the_memory_of_a_judge_is_its_own_and_not_that_of_who_started_it():
+    """As a test run of many hundred megabytes does."""
+    measure = f"import sys; sys.path[:0] = {[str(SCRIPT.parent), *PATH]!r}; from hostile_class import peak; print(peak())"
+    large = f"import subprocess; kept = b'x' * (600 << 20); subprocess.run([{sys.executable!r}, '-c', {measure!r}])"
+    done = subprocess.run([sys.executable, "-c", large], capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) < MOST
+
+
 def test_the_class_has_all_families():
     assert len(list(hostile(random.Random(0)))) >= 80
 

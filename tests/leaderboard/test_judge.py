@@ -1,19 +1,17 @@
 """The same entry always comes to the same; cheats gain nothing; what is wrong gets a sentence."""
 
 import json
-import os
 import subprocess
-import sys
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 import pytest
 from capstone_entries import CHEATS, COUNTING, DEAF, HONEST, LESS, LIAR, LOTS, SILENT, WRONG, changed
+from ordinary_user import AS_NOBODY, NOBODY, python_for_all, surroundings
 
 from dlmini.command_words import read_topology
 from dlmini.grade.sandbox.levels import choose
-from dlmini.grade.sandbox.visible_files import HOUSE, passable
 from dlmini.leaderboard import voices
 from dlmini.leaderboard.books import Books
 from dlmini.leaderboard.judge import Look, Trial, judge, rehearse
@@ -59,25 +57,14 @@ from dlmini.leaderboard.worlds import draw
 trial = judge(sys.stdin.read(), "entry.py", draw(bytes(range(32)), 1, steps=8)[0], choose("auto"))
 print(json.dumps([os.getuid(), choose("auto").name, trial.as_dict()]))
 """
-NOBODY = 65534
-
-
-def python_for_all() -> str:
-    """An interpreter of this version that other users may run."""
-    usual = f"/usr/bin/python3.{sys.version_info.minor}"
-    found = [p for p in (sys.executable, usual) if os.path.exists(p) and passable(os.path.realpath(p))]
-    if os.name != "posix" or os.getuid() or not found or not passable(str(HOUSE)):
-        pytest.skip("only root can become another user, who must reach Python and the library")
-    return found[0]
 
 
 def test_an_ordinary_user_judges_as_root_does(tmp_path):
     """Without compiled kernels, which each user has to make first."""
     python, found = python_for_all(), []
-    paths = os.pathsep.join([str(HOUSE.parent), *(p for p in sys.path if p.endswith("site-packages"))])
-    for who in (0, NOBODY):
-        env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": paths, "HOME": "/nonexistent", "DLMINI_KERNELS": "numpy"}
-        terms = {"user": who, "group": who, "extra_groups": [], "env": env, "cwd": "/", "input": HONEST, "text": True}
+    env = {**surroundings(), "DLMINI_KERNELS": "numpy"}
+    for who in ({}, AS_NOBODY):
+        terms = {**who, "env": env, "cwd": "/", "input": HONEST, "text": True}
         done = subprocess.run([python, "-c", ORDINARY], capture_output=True, check=False, **terms)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
