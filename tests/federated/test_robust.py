@@ -1,5 +1,7 @@
 """Robust rules against liars: where they hold, where they fail, and how many clients each needs. Secrets and noise."""
 
+import math
+
 import numpy as np
 import pytest
 from examples import examples
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from dlmini import Simulated
 from dlmini.federated import FedAvg, Federation, federate
-from dlmini.federated.attacks import Alie, InnerProduct, LabelFlip, Mimic, SignFlip, attacked, flipped
+from dlmini.federated.attacks import Alie, InnerProduct, LabelFlip, Mimic, SignFlip, attacked, flipped, hidden
 from dlmini.federated.outcomes import table
 from dlmini.federated.privacy import PrivateMean, epsilon, renyi
 from dlmini.federated.robust import (
@@ -184,6 +186,32 @@ def test_alie_stays_within_the_spread_and_mimic_says_what_is_said():
     assert np.array_equal(Mimic(2)(good, 3), good[2])
     assert flipped(np.array([0, 1, 9]), 10).tolist() == [9, 8, 0]
     assert attacked(good, Alie(), 0) is good
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "further", "share", "z"),
+    [
+        (50, 24, 2, 24 / 26, 1.4261),
+        (51, 12, 14, 25 / 39, 0.3612),
+        (19, 3, 7, 9 / 16, 0.1573),
+        (20, 9, 2, 9 / 11, 0.9085),
+        (10, 2, 4, 4 / 8, 0.0),
+        (10, 1, 5, 4 / 9, 0.0),  # too few to hide: no further out than the mean
+        (9, 6, 1, 2 / 3, 0.4307),  # a majority already
+        (3, 2, 1, 0 / 1, 0.0),
+    ],
+)
+def test_alie_goes_as_far_out_as_the_papers_formula_says(n, f, further, share, z):
+    """z by a table of the normal distribution. Of n - f honest clients, `further` lie further out on average."""
+    assert max(1, int(n / 2 + 1) - f) == further
+    assert hidden(n, f) == pytest.approx(z, abs=1e-4)
+    if z:
+        inside = (1 + math.erf(hidden(n, f) / math.sqrt(2))) / 2
+        assert inside == pytest.approx(share)
+        assert (n - f) * (1 - inside) == pytest.approx(further)
+    good = np.random.default_rng(0).normal(size=(n - f, 5))
+    assert np.allclose(Alie()(good, f), good.mean(axis=0) - z * good.std(axis=0), atol=1e-3)
+    assert np.allclose(Alie(1.5)(good, f), good.mean(axis=0) - 1.5 * good.std(axis=0))
 
 
 def test_nan_and_lists_are_refused_by_a_sentence():

@@ -76,7 +76,7 @@ def among_liars(liars: int = 2) -> dict[str, dict[str, float]]:
     task, few = digits(split_iid, profile.pick(2000, 300)), profile.pick(8, 1)
     wanted = federation(epochs=2, rounds=few, liars=liars, attack=LabelFlip())
     chosen = [Mean(), Median(liars), Krum(liars), MultiKrum(liars), GeometricMedian(liars)]
-    attacks = {"sign flip x10": SignFlip(10.0), "ALIE": Alie(), "label flip": LabelFlip()}
+    attacks = {"sign flip x10": SignFlip(10.0), "ALIE, z = 1.5": Alie(1.5), "label flip": LabelFlip()}
     return trained(task, wanted, Simulated(5), chosen, attacks)
 
 
