@@ -437,9 +437,14 @@ def test_a_run_whose_result_is_waited_for_is_not_over_because_of_ctrl_c():
     task = Classify(softmax_regression(input=(2,), classes=2), blobs(40, 2, 2), blobs(20, 2, 2, seed=1), 5)
     run = train(task, Recipe(rounds=2), Held())
     main = threading.main_thread().ident
-    with pytest.raises(KeyboardInterrupt):
-        threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
+    press = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
+
+    def waits():
+        press.start()
         run.result()
+
+    with pytest.raises(KeyboardInterrupt):
+        waits()
     assert not run.over
     gate.set()
     assert run.result().stopped

@@ -25,7 +25,9 @@ def task_of(kind: str, model: str | None, data: str | None, batch: int | None, t
     build = words.choose("model", model, ZOO)
     sets = tiles_of(data, tile) if kind == "segment" else pictures_of(data, full)
     if threads > batch:
-        raise ValueError(f"--threads {threads}: a batch of {batch} images cannot be shared by so many; give at most {batch}")
+        raise ValueError(
+            f"--threads {threads}: a batch of {batch} images cannot be shared by so many; give at most {batch}"
+        )
     net = build(input=sets[0].shape, classes=len(sets[0].classes), threads=threads)
     make = Segment if kind == "segment" else Classify
     return make(net, *sets, batch), f"{model}: {net.size:,} parameters · {len(sets[0]):,} images of {data}"

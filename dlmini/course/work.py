@@ -9,8 +9,8 @@ COPY = "dlmini-course"  # what `dlmini lab` makes where it is called
 
 
 def work_folder(here: Path | None = None) -> Path:
-    """DLMINI_WORK; or the nearest folder with `exercises/` in it: the current one, the course that `dlmini lab` has made
-    in it, or one above; or the current one."""
+    """DLMINI_WORK; or the nearest folder with `exercises/` in it: the current one, the course that `dlmini lab` has
+    made in it, or one above; or the current one."""
     if "DLMINI_WORK" in os.environ:
         return Path(os.environ["DLMINI_WORK"])
     here = (here or Path.cwd()).resolve()

@@ -48,7 +48,8 @@ class Alie:
         z = Phi^-1((n - f - s) / (n - f)),   s = floor(n/2 + 1) - f
     s honest clients further out make a majority with the f liars, and honest are n - f: so the proceedings have it
     (Algorithm 3); their first preprint had (n - s) / n. For two liars of an even n, or one, it is 0, and the lie
-    is the honest mean: they are too few to hide. The authors' own program takes 1.5 with 12 of 51. z: 0 takes the formula.
+    is the honest mean: they are too few to hide. The authors' own program takes 1.5 with 12 of 51. z: 0 takes
+    the formula.
     """
 
     z: float = 0.0

@@ -135,7 +135,7 @@ def test_the_longest_honest_answers_pass():
 def numbered(count, key):
     """A dict in a tuple, as bytes: no process has to make such a dict to send it."""
     data = frame(tuple(part for i in range(count) for part in (key(i), None)))
-    (whole, toc), body = lengths(data[: HEAD.size]), data[HEAD.size :]
+    (_, toc), body = lengths(data[: HEAD.size]), data[HEAD.size :]
     inner = b"{" + body[1:toc]
     return bytearray(b"(" + (1).to_bytes(8, "little") + inner + body[toc:]), toc + 9
 

@@ -138,7 +138,7 @@ def test_bad_words_get_a_sentence(course, tmp_path):
         check("04.ring_alreduce")
     with pytest.raises(ValueError, match="wants a lesson and a name"):
         check("ring_allreduce")
-    with pytest.raises(FileNotFoundError, match="found neither in .* nor above; run this inside the course"):
+    with pytest.raises(FileNotFoundError, match=r"found neither in .* nor above; run this inside the course"):
         check("00.shard")
     assert repr(check("99.nothing")) == "99.nothing: no exercise of that name yet"
 

@@ -107,7 +107,9 @@ def test_everybody_is_named_honest_marks_stand_and_nobody_gains(folder, first, d
 
 def test_the_memory_of_a_judge_is_its_own_and_not_that_of_who_started_it():
     """As a test run of many hundred megabytes does."""
-    measure = f"import sys; sys.path[:0] = {[str(SCRIPT.parent), *PATH]!r}; from hostile_class import peak; print(peak())"
+    measure = (
+        f"import sys; sys.path[:0] = {[str(SCRIPT.parent), *PATH]!r}; from hostile_class import peak; print(peak())"
+    )
     large = f"import subprocess; kept = b'x' * (600 << 20); subprocess.run([{sys.executable!r}, '-c', {measure!r}])"
     done = subprocess.run([sys.executable, "-c", large], capture_output=True, text=True, check=True)
     assert 0 < int(done.stdout) < MOST

@@ -1,7 +1,7 @@
 """Control groups: made only where the tree of groups was handed over, and told by what /proc and the groups say.
 
-The kernel's files are played by plain ones: whoever runs these tests need not own a part of the real tree. Where one was
-handed over (DLMINI_CGROUP), the last test asks the kernel itself.
+The kernel's files are played by plain ones: whoever runs these tests need not own a part of the real tree. Where one
+was handed over (DLMINI_CGROUP), the last test asks the kernel itself.
 """
 
 import errno

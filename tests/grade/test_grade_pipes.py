@@ -107,7 +107,7 @@ def test_a_frame_of_many_small_values_is_refused_before_it_is_read(runner):
 
 
 def test_who_seems_late_because_the_judge_stood_still_is_not(runner, monkeypatch):
-    """A judge that is stopped, and goes on later, has heard nothing meanwhile. It holds for the case under way alone."""
+    """A judge that is stopped, and goes on later, has heard nothing meanwhile. It holds for one case alone."""
     monkeypatch.setattr(judge_pipes, "_still", [0.0])
     monkeypatch.setattr(judge_pipes, "STILL", -1.0)  # any look takes longer than it may
     runner.pipes.turn_to(NONCE, time.monotonic() + 0.2)

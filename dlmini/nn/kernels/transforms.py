@@ -176,9 +176,7 @@ def _both(matrix, tile):
 
 def emulate_into_tiles(matrix):
     def emulate(channels, src, row, pixel, dst, xi):
-        _tiles(dst, len(matrix), xi, channels)[...] = _both(
-            matrix, _image(src, len(matrix[0]), row, pixel, channels)
-        )
+        _tiles(dst, len(matrix), xi, channels)[...] = _both(matrix, _image(src, len(matrix[0]), row, pixel, channels))
 
     return emulate
 

@@ -16,7 +16,8 @@ LANES = 8
 FLOAT, INT, BYTE = ir.FloatType(), ir.IntType(64), ir.IntType(8)
 FAST = ("nsz", "arcp", "contract", "reassoc")
 NEEDED = {"+avx512f", "+avx512bw", "+avx512dq", "+avx512vl"}
-WIDE = NEEDED <= {*cpu_target.target_context.codegen().magic_tuple()[2].split(",")}  # what Numba compiles for
+FEATURES = {*cpu_target.target_context.codegen().magic_tuple()[2].split(",")}  # of the CPU that Numba compiles for
+WIDE = FEATURES.issuperset(NEEDED)
 
 
 def runs(vectors: int) -> list[tuple[int, int]]:
