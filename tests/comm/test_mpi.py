@@ -1,5 +1,6 @@
 """Ranks of MPI against ranks that are threads or live in virtual time: the same bits, the same books."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -51,6 +52,14 @@ def test_a_message_is_the_sender_s_again_when_send_returns_also_if_the_receiver_
     (direct, _), (_, fine) = launch(mpi_programs.handed_over, Mpi(2, timeout=LIMIT), (100,))
     assert fine
     assert direct == 100
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+@pytest.mark.parametrize(("count", "nbytes"), [(10_000, 2**16), (2_000, 2**17), (200, 2**22)])
+def test_nothing_is_kept_of_letters_that_were_taken(count, nbytes):
+    for still, grown in launch(mpi_programs.kept, Mpi(2, timeout=LIMIT), (count, nbytes)):
+        assert still == 0
+        assert grown < count / 4  # letters
 
 
 def test_a_run_tells_events_clocks_phases_and_prints(capfd):

@@ -43,9 +43,7 @@ class MpiComm(Native):
             self._mail.until(lambda: box or self._silent(source))
         if not box:
             raise Unserved(deserted(self.rank, source, channel))
-        if box[0].requests:
-            self._mail.finish(source, box[0])
-        return box.popleft().open()
+        return self._mail.take(source, box)
 
     def _take_any(self, channel: int) -> tuple[int, object, float]:
         boxes = self._mail.boxes[channel]

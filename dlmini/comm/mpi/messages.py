@@ -71,7 +71,7 @@ class Mail:
     def __init__(self, mpi: MPI.Comm):
         self.mpi, self.rank, self.fetched, self.large = mpi, mpi.rank, 0, 0
         self.going = defaultdict(deque)  # by destination: (request, the bytes it still needs)
-        self.coming: list[Letter] = []  # those whose payload is on its way
+        self.coming: dict[int, Letter] = {}  # by order: those not yet taken whose payload is on its way
         self.boxes = defaultdict(lambda: defaultdict(deque))  # by channel, then source: letters in their order
         self.head, self.next = self._standing(ENVELOPE.size + SMALL, HEAD)
         self.asked, self.asking = self._standing(ASKED.size, NOW)
@@ -161,9 +161,17 @@ class Mail:
         self.fetched += 1
         self.boxes[channel][source].append(letter)
         if requests:
-            self.coming.append(letter)
+            self.coming[letter.order] = letter
 
-    def finish(self, source: int, letter: Letter) -> None:
+    def take(self, source: int, box: deque[Letter]) -> tuple[object, float]:
+        """The first letter of a box, when all of it is here; nothing of it is kept."""
+        if box[0].requests:
+            self._finish(source, box[0])
+        letter = box.popleft()
+        self.coming.pop(letter.order, None)
+        return letter.open()
+
+    def _finish(self, source: int, letter: Letter) -> None:
         """Wait until all of it is here, and let the sender know that somebody waits."""
         if len(letter.requests) > 1:  # else it is on its way already
             self._start(source, NOW, ASKED.pack(letter.number, self.rank))
@@ -215,7 +223,7 @@ class Mail:
         """Are bytes under way, from here or to here?"""
         for going in self.going.values():
             forget_taken(going)
-        self.coming = [letter for letter in self.coming if not letter.here()]
+        self.coming = {order: letter for order, letter in self.coming.items() if not letter.here()}
         return bool(self.coming) or any(self.going.values())
 
 
