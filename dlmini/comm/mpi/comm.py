@@ -40,7 +40,7 @@ class MpiComm(Native):
     def _take(self, source: int, channel: int) -> tuple[object, float]:
         box = self._mail.boxes[channel][source]
         if not box:
-            self._mail.until(lambda: box or self._silent(source))
+            self._mail.await_from(source, channel, lambda: box or self._silent(source))
         if not box:
             raise Unserved(deserted(self.rank, source, channel))
         return self._mail.take(source, box)

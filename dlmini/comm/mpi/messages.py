@@ -30,7 +30,7 @@ import numpy as np
 from mpi4py import MPI
 
 from dlmini.comm import arrays, wire
-from dlmini.comm.mpi.parts import copied, cut, placed
+from dlmini.comm.mpi.parts import FIRST, copied, cut, placed
 
 HEAD, BODY, NOW = 1, 2, 3
 SMALL = 1 << 14  # bytes: up to here copying a letter once more is cheaper than a second message
@@ -41,7 +41,7 @@ yield_core = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 # channel (high and low half), time of sending, lengths of payload and header, from whom, its how manieth large one
 ENVELOPE, ASKED = struct.Struct("<qQdQIIQ"), struct.Struct("<QI")
-LOW = 2**64 - 1
+LOW, ASKED_FOR = 2**64 - 1, 0  # large letters are numbered from 1
 
 
 class Letter:
@@ -72,6 +72,7 @@ class Mail:
         self.mpi, self.rank, self.fetched, self.large = mpi, mpi.rank, 0, 0
         self.going = defaultdict(deque)  # by destination: (request, the bytes it still needs)
         self.coming: dict[int, Letter] = {}  # by order: those not yet taken whose payload is on its way
+        self.wanted: tuple[int, int] | None = None  # source and channel, while this rank waits for them and nothing else
         self.boxes = defaultdict(lambda: defaultdict(deque))  # by channel, then source: letters in their order
         self.head, self.next = self._standing(ENVELOPE.size + SMALL, HEAD)
         self.asked, self.asking = self._standing(ASKED.size, NOW)
@@ -128,8 +129,9 @@ class Mail:
 
     def _hand_over(self, dest: int, left: deque) -> None:
         """The sender's memory itself, to one who takes it now."""
-        requests = [self.mpi.Isend([part, MPI.BYTE], dest, BODY) for part in left]
-        self.until(lambda: MPI.Request.Testall(requests))
+        going = self.going[dest]
+        going.extend((self.mpi.Isend([part, MPI.BYTE], dest, BODY), part) for part in left)
+        self.until(lambda: all_taken(going))
 
     def _start(self, dest: int, kind: int, data) -> None:
         going, request = self.going[dest], self.mpi.Isend([data, MPI.BYTE], dest, kind)
@@ -149,6 +151,9 @@ class Mail:
             header, payload, requests = bytes(rest[length : length + size]), bytearray(rest[:length]), []
             self.next.Start()
         else:
+            if self.wanted == (source, channel) and length > FIRST:
+                self._ask(source, number)
+                number = ASKED_FOR
             header, payload = bytearray(rest[:size] if size <= SMALL else size), placed(length, 0)
             self.next.Start()
             requests = [self.mpi.Irecv([header, MPI.BYTE], source, BODY)] if size > SMALL else []
@@ -173,9 +178,12 @@ class Mail:
 
     def _finish(self, source: int, letter: Letter) -> None:
         """Wait until all of it is here, and let the sender know that somebody waits."""
-        if len(letter.requests) > 1:  # else it is on its way already
-            self._start(source, NOW, ASKED.pack(letter.number, self.rank))
+        if len(letter.requests) > 1 and letter.number != ASKED_FOR:  # else it is on its way already
+            self._ask(source, letter.number)
         self.until(letter.here)
+
+    def _ask(self, source: int, number: int) -> None:
+        self._start(source, NOW, ASKED.pack(number, self.rank))
 
     def here(self, channel: int) -> list[int]:
         """The sources from which a letter is here, first come first."""
@@ -210,6 +218,14 @@ class Mail:
                 self._rest(time.perf_counter() - began)
         return found
 
+    def await_from(self, source: int, channel: int, ready: Callable) -> None:
+        """The same, for a letter that is taken next, come what may: if it is large, its sender hears so at once."""
+        self.wanted = source, channel
+        try:
+            self.until(ready)
+        finally:
+            self.wanted = None
+
     def _rest(self, waited: float) -> None:
         if waited < EAGER:
             return
@@ -231,3 +247,8 @@ def forget_taken(going: deque) -> None:
     """MPI no longer needs these copies."""
     while going and going[0][0].Test():
         going.popleft()
+
+
+def all_taken(going: deque) -> bool:
+    forget_taken(going)
+    return not going

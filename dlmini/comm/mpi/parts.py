@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from mpi4py import MPI
 
 FIRST, MOST = 1 << 16, 1 << 30  # bytes of the first part, and of any part at most: MPI counts in C's int
 PAGE = 4096
@@ -31,5 +32,5 @@ def placed(nbytes: int, offset: int) -> np.ndarray:
     nearly the same distance from one (glibc's bug 30994), and all are slower where lines of the cache are cut.
     """
     memory = np.empty(nbytes + PAGE, np.uint8)
-    begin = (offset - memory.ctypes.data) % PAGE
+    begin = (offset - MPI.Get_address(memory)) % PAGE
     return memory[begin : begin + nbytes]
