@@ -333,6 +333,17 @@ IGNORED = [
     (("reproduce", "--only", "S1", "--long"), "only S3 has a long form, so --long would have no effect"),
     (("reproduce", "--only", "S1", "--out", "gone/page.md"), "is no folder that may be written to"),
     (("leaderboard", "--secret", "nowhere"), "64 hexadecimal digits (No such file or directory: 'nowhere')"),
+    (("leaderboard", "--replay", "ours", "--worlds", "2"), "the worlds of the board, so --worlds would have no effect"),
+    (("leaderboard", "--replay", "ours", "--secret", "s.txt"), "so --secret would have no effect; leave it out"),
+    (("grade", "--demo", "04"), "of its own, so 04 would have no effect; leave --demo out to grade yours"),
+    (("grade", "--demo", "04", "folder"), "of its own, so 04 would have no effect"),
+    (("grade", "--demo", "--take", "best"), "of its own, so --take would have no effect"),
+    (("grade", "--demo", "--due", "2026-11-20", "--late", "5", "--resume"), "--resume, --due, --late would have no"),
+    (("grade", "--demo", "--roster", "r.csv", "--again", "x", "--secret", "s"), "--again, --roster, --secret would"),
+    (("grade", "--demo", "--late-most", "5", "--gradescope", "r"), "so --late-most, --gradescope would have no effect"),
+    (("grade", "--demo", "--sandbox", "none"), "Add --i-trust-submissions to go on nevertheless"),
+    (("grade", "04", "folder", "--late", "5"), "nobody is late without a deadline, so --late would have no effect"),
+    (("grade", "04", "folder", "--late-most", "5"), "so --late-most would have no effect; add --due"),
     (("volunteer", "status", "http://127.0.0.1:1"), "(Connection refused); is the server running?"),
 ]
 

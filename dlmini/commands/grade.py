@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from dlmini.commands.progress import refuse_ignored
 from dlmini.terminal import console, display, say
 
+OF_A_CLASS = ("resume", "again", "roster", "due", "late", "late_most", "take", "secret", "gradescope")  # not of --demo
 SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or none"
 
 
 def grade(
+    context: typer.Context,
     lesson: Annotated[str | None, typer.Argument(help="its number, such as 04")] = None,
     submissions: Annotated[
         list[Path] | None,
@@ -42,23 +45,25 @@ def grade(
     from dlmini.grade.lesson import find_lesson
 
     if demo:
-        return show_demo(out, jobs, sandbox)
+        refuse_with_demo(context, lesson)
+        return show_demo(out, jobs, sandbox, i_trust_submissions)
     if not lesson or not submissions:
         raise ValueError("name a lesson and a folder or zip: dlmini grade 04 submissions/; or try dlmini grade --demo")
+    if due is None:
+        refuse_ignored(context, ("late", "late_most"), "nobody is late without a deadline, so {}; add --due")
     task = find_lesson(lesson)
     wishes = Wishes(
         *(jobs, resume, secret, given(task.file), gradescope is not None, roster),
         *(deadline(due, late, late_most), take, tuple(again or ())),
     )
-    class_ = graded(task, submissions, out, sandbox, wishes, i_trust_submissions)
+    class_ = graded(task, submissions, out, wishes, *holding(task, sandbox, i_trust_submissions))
     if gradescope is not None:
         write_results(gradescope, class_)
     return None
 
 
-def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bool = False) -> list:
-    """Say what holds submissions, grade them, and show what came of it."""
-    from dlmini.grade.class_run import grade_class
+def holding(task, sandbox: str, trusted: bool) -> tuple:
+    """What holds submissions, tried out and said: a level of the sandbox, and what is closed."""
     from dlmini.grade.protections import demand, protections
     from dlmini.grade.sandbox import levels
     from dlmini.grade.sandbox.child_processes import be_private
@@ -72,6 +77,13 @@ def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bo
     say(f"{held}")
     if sandbox == "strict":
         demand(held, level.name)
+    return level, held
+
+
+def graded(task, roots: list[Path], out: Path, wishes, level, held) -> list:
+    """Grade submissions, and show what came of it."""
+    from dlmini.grade.class_run import grade_class
+
     doubts = []
     with display() as progress:
 
@@ -89,16 +101,24 @@ def graded(task, roots: list[Path], out: Path, sandbox: str, wishes, trusted: bo
     return class_
 
 
-def show_demo(out: Path, jobs: int, sandbox: str) -> None:
+def refuse_with_demo(context: typer.Context, lesson: str | None) -> None:
+    """The demonstration brings its lesson, its class and its deadline."""
+    why = "--demo grades a class and a lesson of its own, so {}; leave --demo out to grade yours"
+    if lesson is not None:
+        raise ValueError(why.format(f"{lesson} would have no effect"))
+    refuse_ignored(context, OF_A_CLASS, why)
+
+
+def show_demo(out: Path, jobs: int, sandbox: str, trusted: bool = False) -> None:
     """Make a class, and grade it as any other."""
     from dlmini.grade.demo.class_of_thirty import make_class
     from dlmini.grade.demo.lesson import lesson
 
     out = Path("grades-demo") if out == Path("grades") else out
-    folder = out / "class"
+    folder, held = out / "class", holding(lesson, sandbox, trusted)
     wishes = make_class(folder, jobs)
     say(f"a class of thirty is in {folder}, its roster in {wishes.roster}")
-    graded(lesson, [folder], out, sandbox, wishes)
+    graded(lesson, [folder], out, wishes, *held)
 
 
 def write_results(file: Path, class_: list) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dlmini.commands.progress import refuse_ignored
 from dlmini.terminal import say
 
 SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or none"
@@ -16,6 +17,7 @@ PARTS = ("recipe", "say", "hear", "mixing")
 
 
 def leaderboard(
+    context: typer.Context,
     submissions: Annotated[Path | None, typer.Argument(help="a folder or zip of entries, as for grading")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="where page and tables go")] = Path("leaderboard"),
     worlds: Annotated[int, typer.Option(min=1, max=24, help="how many; kinds take turns")] = 4,
@@ -40,6 +42,8 @@ def leaderboard(
         raise ValueError(
             "--replay judges an entry of the board again, and nothing else; leave submissions and --resume out"
         )
+    if replay:
+        refuse_ignored(context, ("worlds", "secret"), "--replay takes the worlds of the board, so {}; leave it out")
     held = choose(sandbox)
     if sandbox == "strict":
         demand(protections(held), held.name)
