@@ -12,6 +12,9 @@ import pytest
 from strange_hand_ins import FAMILIES, FILE, PLAIN, STEM, book, hand_in, renamed, zipped
 
 from dlmini.grade.gradebook.people import people
+from dlmini.grade.reading import reader
+from dlmini.grade.reading.archive import entries
+from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.names import slug
 from dlmini.grade.submissions.collect import collect, collect_class
 
@@ -309,3 +312,91 @@ def test_what_a_file_manager_leaves_when_somebody_looks_makes_nobody_late(tmp_pa
         found = {s.name: s for s in collect(tmp_path / root, STEM)}
         assert datetime.fromtimestamp(found["ann"].time).year == 2001, root
         assert found["ann"].source == PLAIN
+
+
+def export_of_gradescope(folder):
+    """Two hand-ins, and no word yet of whose they are."""
+    for number in (1, 2):
+        (folder / f"submission_{number}").mkdir(parents=True)
+        (folder / f"submission_{number}" / FILE).write_text(PLAIN)
+    return folder / "submission_metadata.yml"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such links and pipes")
+@pytest.mark.parametrize("what", ["a link", "a pipe"])
+def test_a_list_of_senders_that_is_no_file_is_named_and_neither_followed_nor_waited_for(tmp_path, what):
+    metadata = export_of_gradescope(tmp_path / "class")
+    (tmp_path / "outside").write_text("submission_1:\n  :submitters:\n  - :name: From Outside\n")
+    metadata.symlink_to(tmp_path / "outside") if what == "a link" else os.mkfifo(metadata)
+    with pytest.raises(ValueError, match=f"It could not be read: submission_metadata.yml is {what}.$") as told:
+        collect(tmp_path / "class", STEM, TASKS)
+    assert "Unsafe" not in str(told.value)
+
+
+def test_a_folder_called_as_a_list_of_senders_is_somebodys_hand_in(tmp_path):
+    metadata = export_of_gradescope(tmp_path / "class")
+    metadata.mkdir()
+    (metadata / FILE).write_text(PLAIN)
+    found = collect(tmp_path / "class", STEM, TASKS)
+    assert [one.name for one in found] == ["submission_1", "submission_2", metadata.name]
+    assert all(one.source == PLAIN for one in found)
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="needs folders opened from the one above")
+@pytest.mark.parametrize("swapped", ["ann", "ann/src", f"ann/src/{FILE}"])
+def test_a_link_put_in_the_place_of_what_was_listed_is_not_followed(tmp_path, swapped):
+    """Between the list and the reading, at any height of the way."""
+    inside, outside = tmp_path / "class" / "ann" / "src" / FILE, tmp_path / "outside"
+    inside.parent.mkdir(parents=True)
+    inside.write_text(PLAIN)
+    [entry] = entries(tmp_path / "class" / "ann", Budget(), tmp_path / "class")
+    assert entry.read(1000) == PLAIN.encode()
+    (tmp_path / "class" / swapped).rename(outside)
+    (tmp_path / "class" / swapped).symlink_to(outside)
+    with pytest.raises(Unsafe, match="is a link"):
+        entry.read(1000)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such pipes")
+def test_a_pipe_put_in_the_place_of_what_was_listed_is_not_waited_for(tmp_path):
+    file = tmp_path / "ann" / FILE
+    file.parent.mkdir()
+    file.write_text(PLAIN)
+    [entry] = entries(tmp_path / "ann", Budget(), tmp_path)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(Unsafe, match="is a pipe"):
+        entry.read(1000)
+
+
+WHY = [
+    (Unsafe("it holds more than 3 files"), "it holds more than 3 files"),
+    (PermissionError(13, "Permission denied", "/home/me/class"), "Permission denied"),
+    (MemoryError(), "it takes more than 1 GB of memory"),
+    (RecursionError("maximum recursion depth exceeded"), "it is nested too deep"),
+    (KeyError("cells"), "it is damaged, or of a form unknown here"),
+]
+
+
+@pytest.mark.parametrize(("error", "sentence"), WHY, ids=lambda it: type(it).__name__)
+def test_why_nothing_was_read_is_said_without_python(monkeypatch, error, sentence):
+    def fails():
+        raise error
+
+    monkeypatch.setitem(reader.VERBS, "class", fails)
+    assert reader.answered({"verb": "class"}) == ({"failed": sentence}, False)
+
+
+def test_what_is_no_class_at_all_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "class.rar").write_bytes(b"Rar!")
+    with pytest.raises(ValueError, match="It could not be read: it is neither a folder nor a zip of submissions"):
+        collect(tmp_path / "class.rar", STEM, TASKS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets few make links")
+@pytest.mark.parametrize("one", [False, True])
+def test_a_folder_that_is_named_by_a_link_of_ones_own_is_read(tmp_path, one):
+    (tmp_path / "there" / "ann").mkdir(parents=True)
+    (tmp_path / "there" / "ann" / FILE).write_text(PLAIN)
+    (tmp_path / "here").symlink_to(tmp_path / "there" / ("ann" if one else ""))
+    assert [s.source for s in collect(tmp_path / "here", STEM, TASKS, one=one)] == [PLAIN]

@@ -6,12 +6,13 @@ encrypted members) is listed as such, and cannot be read. Paths that leave the a
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.names import parts_of, path_of
@@ -30,13 +31,17 @@ class Entry(NamedTuple):
     read: Callable[[int], bytes]  # at most so many bytes
 
 
-def entries(root: Path, budget: Budget) -> list[Entry]:
-    """All files of a folder or zip; a file alone is a list of one."""
-    if root.is_symlink() or not root.is_dir():
-        if kind(root.lstat().st_mode) == FILE and zipfile.is_zipfile(root):
-            return members(root, budget)
-        return [_entry(root, (root.name,), budget)]
-    return [_entry(file, file.relative_to(root).parts or (root.name,), budget) for file in walk(root, budget)]
+def entries(root: Path, budget: Budget, base: Path | None = None) -> list[Entry]:
+    """All files of a folder or zip; a file alone is a list of one. base: the folder of the class, which is trusted."""
+    base = base or root.parent
+    if (root.is_symlink() and root != base) or not root.is_dir():
+        if kind(root.lstat().st_mode) == FILE:
+            stream = open_below(base, root.relative_to(base).parts)
+            if zipfile.is_zipfile(stream):
+                return members(stream, budget)
+            stream.close()
+        return [_entry(root, (root.name,), budget, base)]
+    return [_entry(file, file.relative_to(root).parts or (root.name,), budget, base) for file in walk(root, budget)]
 
 
 def walk(root: Path, budget: Budget) -> list[Path]:
@@ -58,12 +63,40 @@ def kind(mode: int) -> str:
     return FOLDER if stat.S_ISDIR(mode) else KINDS.get(stat.S_IFMT(mode), "a device")
 
 
-def _entry(file: Path, path: tuple[str, ...], budget: Budget) -> Entry:
+def open_below(base: Path, parts: tuple[str, ...]) -> BinaryIO:
+    """A regular file below a trusted folder. No link on the way is followed, and no pipe waited for.
+
+    Not even one that was put there after somebody looked: where the system has it, each folder is opened from the one
+    above, and what was opened is asked what it is.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    if (what := kind(base.joinpath(*parts).lstat().st_mode)) != FILE:
+        raise Unsafe(f"{path_of(parts)} is {what}")
+    if os.open not in os.supports_dir_fd:
+        return open(os.open(base.joinpath(*parts), flags), "rb")
+    here = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in parts[:-1]:
+            above, here = here, os.open(part, flags | os.O_DIRECTORY, dir_fd=here)
+            os.close(above)
+        stream = open(os.open(parts[-1], flags, dir_fd=here), "rb")
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise Unsafe(f"a folder or file on the way to {path_of(parts)} is a link") from error
+        raise
+    finally:
+        os.close(here)
+    if (what := kind(os.fstat(stream.fileno()).st_mode)) != FILE:
+        stream.close()
+        raise Unsafe(f"{path_of(parts)} is {what}")
+    return stream
+
+
+def _entry(file: Path, path: tuple[str, ...], budget: Budget, base: Path) -> Entry:
     found = file.lstat()
 
     def read(most: int) -> bytes:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(file, flags), "rb") as stream:
+        with open_below(base, file.relative_to(base).parts) as stream:
             data = stream.read(most)
         budget.spend(len(data))
         return data

@@ -108,7 +108,7 @@ def holds(tree: Tree, at: tuple[str, ...], stem: str) -> bool:
 
 def members(tree: Tree, at: tuple[str, ...], boxes: dict[str, str]) -> list[Member]:
     """One for each hand-in; the files of a flat export are put together by whose they are."""
-    has_metadata = METADATA in tree.children(at)
+    has_metadata = tree.children(at).get(METADATA, FOLDER) != FOLDER  # a folder of that name is somebody's
     senders, found = gradescope_senders(tree.text((*at, METADATA))) if has_metadata else {}, {}
     for name, what in boxes.items():
         place, flat = (*at, name), sender(name, what == FILE)

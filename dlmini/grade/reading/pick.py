@@ -50,7 +50,7 @@ def reason(error: Unsafe | OSError) -> str:
 
 def gathered(root: Path, place: tuple[str, ...], budget: Budget) -> list[Entry]:
     """All files of a place. One that is a file of a flat export goes by the name that its sender gave it."""
-    found = entries(root.joinpath(*place), budget) if root.is_dir() else members(root, budget, place)
+    found = entries(root.joinpath(*place), budget, root) if root.is_dir() else members(root, budget, place)
     return [e._replace(path=(own_name(e.path[0]),)) if e.path == place[-1:] else e for e in found]
 
 

@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from dlmini.grade.reading.budget import Unsafe
 from dlmini.grade.reading.class_list import class_of
 from dlmini.grade.reading.fingerprints import fingerprints
 from dlmini.grade.reading.names import printable
@@ -39,7 +40,18 @@ def answered(request: dict) -> tuple[dict, bool]:
     try:
         return verb(**request), True
     except Exception as error:  # of all kinds, for it is about bytes of all kinds
-        return {"failed": printable(f"{type(error).__name__}: {error}")[:500]}, False
+        return {"failed": printable(plainly(error))[:500]}, False
+
+
+def plainly(error: Exception) -> str:
+    """Why something could not be read, for people: our own sentence, the system's, or its kind."""
+    if isinstance(error, Unsafe):
+        return str(error)
+    if isinstance(error, OSError):
+        return error.strerror or "the system refuses"
+    if isinstance(error, MemoryError):
+        return f"it takes more than {MEMORY >> 30} GB of memory"
+    return "it is nested too deep" if isinstance(error, RecursionError) else "it is damaged, or of a form unknown here"
 
 
 def read_class(root: str, stem: str, one: bool, without: list[str] = ()) -> dict:

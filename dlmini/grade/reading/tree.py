@@ -10,7 +10,7 @@ from collections import deque
 from itertools import filterfalse, islice
 from pathlib import Path
 
-from dlmini.grade.reading.archive import FILE, FOLDER
+from dlmini.grade.reading.archive import FILE, FOLDER, open_below
 from dlmini.grade.reading.budget import Budget, Unsafe
 from dlmini.grade.reading.names import left_behind
 from dlmini.grade.reading.zips import BROKEN, kind_of, listing, opened, stamp
@@ -29,7 +29,7 @@ class Tree:
         try:
             self.zipped = index(root)
         except BROKEN as error:
-            raise Unsafe(f"{root} is neither a folder nor a zip of submissions ({error})"[:300]) from error
+            raise Unsafe(f"it is neither a folder nor a zip of submissions ({error})"[:300]) from error
 
     @property
     def name(self) -> str:
@@ -84,7 +84,7 @@ class Tree:
     def text(self, at: tuple[str, ...]) -> str:
         """The beginning of a file."""
         if self.zipped is None:
-            with open(self.root.joinpath(*at), "rb") as stream:
+            with open_below(self.root, at) as stream:
                 return stream.read(MOST).decode("utf-8", "replace")
         archive = opened(self.root)
         (info, *_) = (info for info, _, path in listing(archive) if path == at)

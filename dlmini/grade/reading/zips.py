@@ -52,8 +52,13 @@ def _opened(source) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(source)
     except UnicodeDecodeError:
-        data = bytearray(source.read_bytes() if isinstance(source, Path) else source.getvalue())
+        data = bytearray(source.read_bytes() if isinstance(source, Path) else whole(source))
         return zipfile.ZipFile(io.BytesIO(unclaimed(data)))
+
+
+def whole(stream) -> bytes:
+    stream.seek(0)
+    return stream.read(LARGEST + 1)
 
 
 def unclaimed(data: bytearray) -> bytearray:

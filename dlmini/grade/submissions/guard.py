@@ -47,7 +47,7 @@ class Guard:
         found = json.loads(line)
         if "failed" in found:
             self.close()
-            raise Refused(f"It could not be read ({found['failed']}).")
+            raise Refused(f"It could not be read: {found['failed']}.")
         return found
 
     def close(self) -> int:
