@@ -12,6 +12,7 @@ from dlmini.commands.progress import refuse_ignored
 from dlmini.terminal import console, display, say
 
 OF_A_CLASS = ("resume", "again", "roster", "due", "late", "late_most", "take", "secret", "gradescope")  # not of --demo
+ASKED = ("roster", "due", "late", "late_most", "take")  # which stay when somebody goes on
 SANDBOX = "auto, strict (refuses to go on with anything open), bwrap, rlimit or none"
 
 
@@ -49,17 +50,38 @@ def grade(
         return show_demo(out, jobs, sandbox, i_trust_submissions)
     if not lesson or not submissions:
         raise ValueError("name a lesson and a folder or zip: dlmini grade 04 submissions/; or try dlmini grade --demo")
-    if due is None:
+    asked = {"roster": roster and str(roster.absolute()), "due": due, "late": late}
+    asked |= {"late_most": late_most, "take": take}
+    if resume or again:
+        asked |= as_before(context, out)
+    if asked["due"] is None:
         refuse_ignored(context, ("late", "late_most"), "nobody is late without a deadline, so {}; add --due")
     task = find_lesson(lesson)
     wishes = Wishes(
-        *(jobs, resume, secret, given(task.file), gradescope is not None, roster),
-        *(deadline(due, late, late_most), take, tuple(again or ())),
+        *(jobs, resume, secret, given(task.file), gradescope is not None, asked["roster"] and Path(asked["roster"])),
+        *(deadline(asked["due"], asked["late"], asked["late_most"]), asked["take"], tuple(again or ()), asked),
     )
     class_ = graded(task, submissions, out, wishes, *holding(task, sandbox, i_trust_submissions))
     if gradescope is not None:
         write_results(gradescope, class_)
     return None
+
+
+def as_before(context: typer.Context, out: Path) -> dict:
+    """Options of this folder's last run that are not given now. They are said."""
+    from dlmini.grade.gradebook.options import options_before
+
+    found = {
+        name: value
+        for name, value in options_before(out).items()
+        if name in ASKED and value is not None and context.get_parameter_source(name).name != "COMMANDLINE"
+    }
+    if "due" not in found and context.get_parameter_source("due").name != "COMMANDLINE":
+        found = {name: value for name, value in found.items() if name not in ("late", "late_most")}
+    if found:
+        said = " ".join(f"--{name.replace('_', '-')} {value!r}" for name, value in found.items())
+        console.print(f"as before: {said}", markup=False, highlight=False)
+    return found
 
 
 def holding(task, sandbox: str, trusted: bool) -> tuple:

@@ -10,6 +10,7 @@ from dlmini import checks
 from dlmini.grade.batch import Grading, grade_all
 from dlmini.grade.gradebook.deadline import Deadline
 from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
+from dlmini.grade.gradebook.options import keep_options
 from dlmini.grade.gradebook.people import Person, claimed, moment, people
 from dlmini.grade.gradebook.roster import read_roster
 from dlmini.grade.gradebook.tables import is_number
@@ -31,7 +32,7 @@ class Wishes:
     secret: a file with the secret to draw inputs from, if it is not to be a new one; given: the exercise as handed out,
     which does not count as similarity; one: whatever is there is one submission; roster: a CSV of all students;
     take: which of several hand-ins counts, the latest or the best; again: names of students, functions or tests that
-    are to be graded again.
+    are to be graded again; asked: the options that whoever goes on with the folder need not give again.
     """
 
     jobs: int = 1
@@ -43,6 +44,7 @@ class Wishes:
     deadline: Deadline | None = None
     take: str = LATEST
     again: tuple[str, ...] = ()
+    asked: dict | None = None
 
     def __post_init__(self):
         checks.word(self.take, "take", (LATEST, BEST))
@@ -74,6 +76,8 @@ def grade_class(
     journal = Journal(out / "journal.jsonl", terms_of(lesson, secret), wishes.resume or bool(wishes.again))
     try:
         forget(journal, wishes.again, lesson, persons)
+        if wishes.asked is not None:
+            keep_options(out, wishes.asked)
         told = begun(len(chosen) * len(lesson.tests)) if begun else None
         found = grade_all(Grading(lesson, sandbox, secret, journal), chosen, wishes.jobs, told)
         class_ = settled(persons, found, wishes, marks)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -237,3 +238,29 @@ def test_a_hundred_submissions_twice_give_equal_scores(tmp_path):
     assert scores(tmp_path / "one") == scores(tmp_path / "two")
     assert scores(tmp_path / "one")["student000"] == f"{lesson.points:g}"
     assert "" not in scores(tmp_path / "one").values()
+
+
+def test_going_on_keeps_roster_deadline_and_which_counts_unless_others_are_given(tmp_path):
+    class_folder(tmp_path / "class", 1)
+    late = datetime(2026, 3, 21, 12).timestamp()
+    os.utime(tmp_path / "class" / "Студент 0" / LESSON.file, (late, late))
+    (tmp_path / "roster.csv").write_text("name,id\nСтудент 0,s0\nUte Absent,s1\n", encoding="utf-8")
+    out = tmp_path / "out"
+    first = ("--roster", "roster.csv", "--due", "2026-03-20 23:59", "--late", "50", "--take", "best")
+
+    def run(*options):
+        said, code = (process := graded(out, *options, cwd=tmp_path)).communicate()[0], process.returncode
+        assert code == 0, said
+        return " ".join(said.split()), scores(out)
+
+    said, before = run(*first)
+    assert "as before" not in said
+    assert before == {"s0": f"{LESSON.points / 2:g}", "s1": "0"}
+    for options in (["--resume"], ["--again", "s0"], ["--resume"]):  # what was kept is kept again
+        said, found = run(*options)
+        assert found == before
+        assert "--due '2026-03-20 23:59' --late 50.0 --late-most 100.0 --take 'best'" in said
+    said, found = run("--resume", "--late", "0")
+    assert "--late 50" not in said
+    assert found == {"s0": f"{LESSON.points:g}", "s1": "0"}
+    assert run("--resume")[1] == found
