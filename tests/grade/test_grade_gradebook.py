@@ -3,6 +3,7 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 
 from dlmini.grade.class_run import BEST, LATEST, Wishes, counting, doubtful, overlooked, settled
@@ -14,6 +15,7 @@ from dlmini.grade.gradebook.tables import csv_text, safe, unsafe
 from dlmini.grade.journal import Journal
 from dlmini.grade.lesson import find_lesson
 from dlmini.grade.reading.exports import seconds, stamped
+from dlmini.grade.reports.all import alike
 from dlmini.grade.reports.pages import for_grader, for_student
 from dlmini.grade.reports.summary import figure
 from dlmini.grade.reports.table import grades
@@ -383,3 +385,10 @@ def test_the_figure_names_mistakes_and_is_well_formed(tmp_path):
         found = figure(LESSON, class_, Deadline(1e9 - 1))
         assert ElementTree.fromstring(found).tag.endswith("svg")
     assert "the sum in the place of the mean" in figure(LESSON, whole_class(tmp_path))
+
+
+def test_programs_that_look_alike_are_named_by_their_students(tmp_path):
+    same = {"source": "x = 1", "prints": np.arange(40, dtype=np.uint64)}
+    sent = [Submission("Анна Ли_17", id="17", **same), Submission("Bo Moe_18", id="18", **same)]
+    class_ = [Graded(p.attempts[0], person=p) for p in people(sent, roster(tmp_path, PLAIN))]
+    assert [{pair.one, pair.other} for pair in alike(class_, "")] == [{"Анна Ли", "Bo Moe"}]

@@ -8,7 +8,7 @@ from dlmini.grade.lesson import Lesson
 from dlmini.grade.reports import class_page, gradescope, junit, pages, summary, table
 from dlmini.grade.reports.atomic import write
 from dlmini.grade.reports.uploads import uploads
-from dlmini.grade.submissions.similarity import similar
+from dlmini.grade.submissions.similarity import Pair, similar
 from dlmini.grade.verdict import Graded
 
 
@@ -42,5 +42,12 @@ def write_all(
     write(out / "junit.xml", junit.text(lesson, class_))
     figure = summary.figure(lesson, class_, deadline)
     write(out / "summary.svg", figure)
-    pairs = similar([graded.submission for graded in class_], wishes.given if wishes else "")
+    pairs = alike(class_, wishes.given if wishes else "")
     write(out / "index.html", class_page.page_of(lesson, class_, pairs, sandbox, figure, stray, held, doubts))
+
+
+def alike(class_: list[Graded], given: str) -> list[Pair]:
+    """Pairs of students whose programs look alike, by the names that all other tables have."""
+    names = {graded.submission.name: graded.name for graded in class_}
+    pairs = similar([graded.submission for graded in class_], given)
+    return [Pair(names[pair.one], names[pair.other], pair.share) for pair in pairs]
