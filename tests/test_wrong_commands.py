@@ -58,6 +58,8 @@ WRONG = [
     (("train", "--workers", "2", "--sync", "ssp:3", "--on", "simulated"), "use ParameterServer"),
     (("compare", "--workers", "some"), "give a number, or several such as 16,60"),
     (("compare", "--workers", "16,60,16"), "one of these numbers stands there twice"),
+    (("compare", "--batch", "100000"), "for each of 16 workers; give at most so many, or fewer workers"),
+    (("compare", "--workers", "2,16", "--batch", "5000"), "for each of 16 workers; give at most so many"),
     (("compare", "--only", "0"), "give numbers from 1 to 10"),
     (("compare", "--on", "processes", "--flops", "1e9"), "--flops and --jitter are of simulated machines"),
     (("compare", "--rate", "nan", "--epochs", "1"), "rate is nan"),

@@ -56,6 +56,8 @@ def compare(
     places = [place_of(on, count, network, cluster, flops, jitter) for count in counts]
     if asked is not None:
         published.demand_batches(net, sets, batch, max(counts))
+    else:
+        demand_batches(len(sets[0]), batch, max(counts))
     for count, (place, where) in zip(counts, places, strict=True):
         folder = out if out is None or len(counts) == 1 else out / f"{count}_workers"
         if asked is None:
@@ -73,6 +75,15 @@ def compare(
             )
         else:
             published.two_tables(net, sets, batch, f"{named} · {where}", epochs, asked, only, place, repeat, folder)
+
+
+def demand_batches(images: int, batch: int, workers: int) -> None:
+    """That each of so many workers has a batch of its own: a smaller one would be priced as a whole one."""
+    if batch > images // workers > 0:
+        raise ValueError(
+            f"--batch {batch}: {images} images are {images // workers} for each of {workers} workers; "
+            "give at most so many, or fewer workers"
+        )
 
 
 def one_table(net, sets, batch, told: str, epochs: int, rate: float, only: str, place, repeat: int, out) -> None:
