@@ -50,6 +50,16 @@ def test_six_computers_train_with_own_packets_and_own_mean(monkeypatch):
     assert found.nbytes > 0
 
 
+def test_both_functions_are_named_when_both_are_written(monkeypatch, tmp_path):
+    (tmp_path / "exercises").mkdir()
+    solution = TEXT.parents[1] / "solutions" / "14_classroom.py"
+    (tmp_path / "exercises" / "14_classroom.py").write_text(solution.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    codec, star, whose = own.mine()
+    assert whose == "This was your int8, fix_the_mean."
+    assert codec.decide is not own.int8 and star.mean is not own.fix_the_mean
+
+
 def test_with_one_scale_less_is_heard_than_with_a_scale_each():
     task, grad = room.gradient(side=32, steps=0)
     one, each = (room.heard(task, grad, 10, own_scale) for own_scale in (False, True))
