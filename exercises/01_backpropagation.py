@@ -22,7 +22,7 @@ HINTS = {
     "softmax_cross_entropy": (
         "-log p[label] = log(sum of exp(s)) - s[label]. Take the derivative along s[k]: what is exp(s[k]) / sum?",
         "Subtracting the largest score of each row changes no probability, and then nothing overflows.",
-        "An array of row numbers and an array of labels, as two indices, pick one number of each row: there y has its "
+        "An array of row numbers and an array of labels, as two indices, pick one number of each row: there t has its "
         "1. For the loss, which of the two forms in the first hint needs no probability that may have become 0?",
     ),
 }
@@ -50,6 +50,6 @@ def softmax_cross_entropy(scores: np.ndarray, labels: np.ndarray) -> tuple[float
 
         p[i, k] = exp(s[i, k]) / sum_j exp(s[i, j])        loss = mean over i of -log p[i, labels[i]]
     scores: [B, K] floats of any size, also 1000 or -1000; labels: [B] whole numbers from 0 to K - 1.
-    The slope has the shape and the type of the scores; it is (p - y) / B, where row i of y has a 1 at labels[i].
+    The slope has the shape and the type of the scores; it is (p - t) / B, where row i of t has a 1 at labels[i].
     """
     raise NotImplementedError("not done yet: softmax_cross_entropy")

@@ -201,7 +201,7 @@ def other_scores(coin):
 
 @lesson.test("softmax_cross_entropy", points=1, cases=small_scores)
 def the_loss_is_the_mean_of_minus_log_p(case, found):
-    """The loss is the mean of -log p[label], and its slope is (p - y) / B; type and arguments are kept."""
+    """The loss is the mean of -log p[label], and its slope is (p - t) / B; type and arguments are kept."""
     loss_and_slope(case, found)
 
 
