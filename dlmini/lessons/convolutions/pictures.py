@@ -97,7 +97,7 @@ def speeds(rows: Sequence[Speed], peak: float):
             f"{row.gflops:.3g}", (row.gflops, place), (5, 0), textcoords="offset points", va="center", bbox=PLATE
         )
     ax.axvline(peak, color=GREY, linestyle="--")
-    ax.annotate(f"best matrix product: {peak:.3g}", (peak, -0.75), ha="right", color=GREY)
+    ax.annotate(f"NumPy's best matrix product: {peak:.3g}", (peak, -0.75), ha="right", color=GREY)
     ax.set_yticks(places, [row.label for row in rows])
     ax.set(
         xscale="log",
@@ -117,9 +117,8 @@ def roofline(layer: Layer, rows: Sequence[Speed], peak: float, memory: float):
     intensity = np.geomspace(0.2, 500, 200)
     ax.plot(intensity, np.minimum(peak, memory * intensity), color=GREY)
     ax.annotate(f"memory: {memory:.3g} GB/s", (0.4, memory * 0.4), (8, -14), textcoords="offset points", color=GREY)
-    ax.annotate(
-        f"the core: {peak:.3g} GFLOP/s", (500, peak), (0, 6), textcoords="offset points", ha="right", color=GREY
-    )
+    roof = f"the core, by NumPy's product: {peak:.3g} GFLOP/s"
+    ax.annotate(roof, (500, peak), (0, 6), textcoords="offset points", ha="right", color=GREY)
     for row in rows:
         if row.label in bytes_of:
             at = layer.flops / bytes_of[row.label]

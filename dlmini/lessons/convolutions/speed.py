@@ -118,7 +118,7 @@ def speeds(layer: Layer, reps: int = 7) -> list[Speed]:
 
 
 def peak(reps: int = 20) -> float:
-    """The most operations a second, in thousand millions, that one core of this machine does in a matrix product."""
+    """The most operations a second, in thousand millions, that NumPy's matrix product does on one core."""
     one_blas_thread()
     return max(product_speed(side, reps) for side in SQUARES)
 
