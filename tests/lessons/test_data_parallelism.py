@@ -121,6 +121,11 @@ def test_a_bulk_synchronous_step_takes_as_long_as_its_slowest_machine():
     assert machines.bulk(times, network=machines.nothing).seconds == pytest.approx(times.max(axis=1).sum(), rel=1e-12)
 
 
+def test_one_machine_never_waits():
+    for kind in ("exponential", "log-normal"):
+        assert machines.slowest([1], 100, kind) == pytest.approx([1.0], rel=1e-12)
+
+
 def test_the_slowest_of_exponential_times_takes_a_harmonic_number():
     for n in (1, 4, 16):
         (found,) = machines.slowest([n], 4000)
