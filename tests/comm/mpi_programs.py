@@ -194,8 +194,8 @@ def handed_over(comm, count):
 
 
 def kept(comm, count, nbytes):
-    """Letters go to and fro, and no wait is long enough to look for what MPI has finished: how many of the payloads that
-    came are still in memory when the program has forgotten them, and by how many letters has memory grown?"""
+    """Letters go to and fro, and no wait is long enough to look for what MPI has finished: how many of the payloads
+    that came are still in memory when the program has forgotten them, and by how many letters has memory grown?"""
     from dlmini.comm.mpi import messages
 
     keen, messages.EAGER = messages.EAGER, float("inf")

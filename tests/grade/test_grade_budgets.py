@@ -194,6 +194,42 @@ def test_who_finds_no_process_for_a_case_waits_and_it_is_nobodys_fault(monkeypat
         ending("over", [NO_PROCESS, 0.0], 1, SMALL)
 
 
+def test_whom_the_kernel_ends_for_its_time_is_late_whatever_the_books_say_it_used():
+    """Two clocks: the kernel ends a process by one, and the books are kept by the other."""
+    import signal
+
+    from dlmini.grade.runner.ending import ended
+    from dlmini.grade.runner.judge_pipes import Late
+
+    by_the_kernel, by_itself = ended(-signal.SIGXCPU, 0.1, SMALL), ended(-signal.SIGKILL, 0.1, SMALL)
+    assert isinstance(by_the_kernel, Late)
+    assert "processor time" in str(by_the_kernel)
+    assert not isinstance(by_itself, Late)
+    assert "killed" in str(by_itself)
+    assert isinstance(ended(-signal.SIGKILL, SMALL.cpu + 1.0, SMALL), Late)  # it did not hear the first signal
+
+
+def test_a_time_limit_has_a_second_between_the_signal_and_the_end():
+    import resource
+    import subprocess
+    import sys
+
+    program = "; ".join(
+        [
+            "import resource",
+            "from dlmini.grade.sandbox.limits import Limits, bind_time",
+            "{0}",
+            "bind_time(Limits(cpu=7))",
+            "print(*resource.getrlimit(resource.RLIMIT_CPU))",
+        ]
+    )
+    for before, after in {"": "7 8", "(7, 7)": "7 7", "(5, 5)": "5 5", "(9, 30)": "7 8"}.items():
+        bound = before and f"resource.setrlimit(resource.RLIMIT_CPU, {before})"
+        run = subprocess.run([sys.executable, "-c", program.format(bound or "pass")], capture_output=True, text=True)
+        assert run.stdout.strip() == after, run.stderr
+    assert resource.getrlimit(resource.RLIMIT_CPU)[0] not in (7, 5)
+
+
 def test_a_case_in_which_the_judge_stood_still_is_tried_again(monkeypatch):
     from dlmini.grade.lesson import Found
     from dlmini.grade.runner.judge_pipes import LATE, Interrupted, Late

@@ -57,7 +57,8 @@ def test_both_functions_are_named_when_both_are_written(monkeypatch, tmp_path):
     monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
     codec, star, whose = own.mine()
     assert whose == "This was your int8, fix_the_mean."
-    assert codec.decide is not own.int8 and star.mean is not own.fix_the_mean
+    assert codec.decide is not own.int8
+    assert star.mean is not own.fix_the_mean
 
 
 def test_with_one_scale_less_is_heard_than_with_a_scale_each():

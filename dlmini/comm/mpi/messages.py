@@ -72,7 +72,7 @@ class Mail:
         self.mpi, self.rank, self.fetched, self.large = mpi, mpi.rank, 0, 0
         self.going = defaultdict(deque)  # by destination: (request, the bytes it still needs)
         self.coming: dict[int, Letter] = {}  # by order: those not yet taken whose payload is on its way
-        self.wanted: tuple[int, int] | None = None  # source and channel, while this rank waits for them and nothing else
+        self.wanted: tuple[int, int] | None = None  # source and channel, while this rank waits for them alone
         self.boxes = defaultdict(lambda: defaultdict(deque))  # by channel, then source: letters in their order
         self.head, self.next = self._standing(ENVELOPE.size + SMALL, HEAD)
         self.asked, self.asking = self._standing(ASKED.size, NOW)

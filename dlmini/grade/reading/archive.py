@@ -79,7 +79,7 @@ def open_below(base: Path, parts: tuple[str, ...]) -> BinaryIO:
         for part in parts[:-1]:
             above, here = here, os.open(part, flags | os.O_DIRECTORY, dir_fd=here)
             os.close(above)
-        stream = open(os.open(parts[-1], flags, dir_fd=here), "rb")
+        stream = os.fdopen(os.open(parts[-1], flags, dir_fd=here), "rb")
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise Unsafe(f"a folder or file on the way to {path_of(parts)} is a link") from error

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 from dlmini.grade.runner.judge_pipes import ENDED, Broken, Late, Lost
 from dlmini.grade.runner.pipes import NO_PROCESS
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
 
+TIME_IS_UP = -getattr(signal, "SIGXCPU", 1 << 16)  # the exit code of a process that the kernel ended for its time
 SAID = 4000  # characters of anything a program says that are kept
 SLACK = 8  # the kernel counts a limit by ticks, what was used otherwise: they differ by a quarter second, or an eighth
 
@@ -36,7 +39,7 @@ def ended(code, cpu, limits: Limits) -> Lost:
     """Why a process is over that has not answered."""
     if code == NO_PROCESS:
         raise Broken("this machine has no process left for a case")
-    if isinstance(cpu, float) and cpu >= limits.cpu - max(0.25, limits.cpu / SLACK):
+    if code == TIME_IS_UP or (isinstance(cpu, float) and cpu >= limits.cpu - max(0.25, limits.cpu / SLACK)):
         return Late(f"it used more than {limits.cpu} s of processor time: an endless loop, or far too slow.")
     if code == -9:
         return Lost("it was killed: too much memory, too many processes, or it killed itself.")

@@ -43,21 +43,24 @@ def bind(limits: Limits, processes: int | None) -> None:
 
 
 def bind_time(limits: Limits) -> None:
-    """Of the process that runs one case: at the limit the kernel ends it, and nothing can catch that."""
+    """Of the process that runs one case: at the limit the kernel ends it by a signal that says why; who does not hear
+    that one is killed a second later, and nothing can catch that.
+    """
     if os.name == "posix":
         import resource
 
-        _lower(resource.RLIMIT_CPU, limits.cpu)
+        _lower(resource.RLIMIT_CPU, limits.cpu, 1)
 
 
-def _lower(what: int, most: int) -> None:
+def _lower(what: int, most: int, grace: int = 0) -> None:
+    """grace: so much more until the limit that nobody can ignore."""
     import resource
 
     hard = resource.getrlimit(what)[1]
     if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
+        most, grace = min(most, hard), min(grace, max(0, hard - most))
     try:
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(what, (most, most + grace))
     except (ValueError, OSError):  # macOS knows the name RLIMIT_AS but refuses it
         if what != resource.RLIMIT_AS:
             raise
