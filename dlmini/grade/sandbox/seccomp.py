@@ -1,10 +1,11 @@
 """seccomp: a process forbids itself, for ever, calls of the kernel that no exercise needs (Linux 3.5; no rights).
 
 A filter is a small program of the Berkeley packet filter that sees a call's number and arguments; seccomp(2). What it
-closes: the network, shared memory and queues (which would outlive a case), locks and watches of files (by which two
-processes that may only read the same file could talk), other processes, mounts, and, where nothing else forbids it,
-writing files. Calls whose arguments lie in memory are answered with "no such call": the C library then
-takes the older one, which can be looked at.
+closes: the network, sockets of any kind but a connected pair, shared memory and queues (which would outlive a case),
+locks and watches of files (by which two processes that may only read the same file could talk), other processes,
+mounts, modes, owners and times of files (of which Landlock knows nothing), and, where nothing else forbids it, writing
+files. Calls whose arguments lie in memory, and those that are newer than this file, are answered with "no such call":
+the C library then takes the older one, which can be looked at.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER = 38, 22, 2  # prctl(2)
 LOAD, EQUAL, ATLEAST, ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # <linux/bpf_common.h>
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16  # where they stand in struct seccomp_data
-X32 = 0x40000000  # calls of another kind of program on the same machine
 NAMESPACES = 0x7E020000  # CLONE_NEW..., <linux/sched.h>
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: have signals sent to others
 LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and F_OFD_...: locks carry what nobody weighs
 LEASES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY: who opens or reads a file
-TERMINAL = (0x8901, 0x8902, 0x5412)  # FIOSETOWN, SIOCSPGRP, TIOCSTI
+QUESTIONS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # about terminals and pipes: TCGETS, TCGETS2,
+# TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others change files that can only be read (FS_IOC_SETFLAGS).
+PAIRS = (1, 0x801, 0x80001, 0x80801)  # SOCK_STREAM, with SOCK_NONBLOCK, SOCK_CLOEXEC: it can be sent nowhere else
 Rows = list[tuple[int, int, int, int]]  # (what, jump if so, jump if not, value)
 
 
@@ -46,9 +48,10 @@ def close(writing: bool = True) -> bool:
 def program(pid: int, writing: bool) -> Rows:
     """The filter of the process with this number. Every row that concerns a call ends in an answer."""
     known = calls.numbers(calls.LOOKED_AT)
-    denied = calls.numbers(calls.NETWORK, calls.SHARED, calls.OTHERS, calls.SYSTEM, *([calls.WRITING] * writing))
+    always = calls.NETWORK, calls.SHARED, calls.OTHERS, calls.SYSTEM, calls.CHANGING
+    denied = calls.numbers(*always, *([calls.WRITING] * writing))
     rows = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, calls.architecture()), answer(KILL), (LOAD, 0, 0, NUMBER)]
-    rows += [(ATLEAST, 0, 1, X32), refused()]
+    rows += [(ATLEAST, 0, 1, calls.NEWEST + 1), refused(errno.ENOSYS)]  # and those of other kinds of programs
     for number in denied.values():
         rows += on(number, [refused()])
     for number in calls.numbers(calls.UNREADABLE).values():
@@ -62,9 +65,10 @@ def program(pid: int, writing: bool) -> Rows:
 def looked_at(pid: int, writing: bool) -> dict[str, Rows]:
     """Calls that are fine with some arguments: about oneself, without namespaces, for reading."""
     me = (0, pid)
-    found = {"kill": only(0, (*me, -pid)), "tgkill": only(0, me), "prlimit64": only(0, me), "setpriority": only(1, me)}
+    found = {"kill": only(0, (*me, -pid)), "tgkill": only(0, me), "prlimit64": only(0, me)}
     found |= {f"sched_set{what}": only(0, me) for what in ("affinity", "scheduler", "param", "attr")}
-    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES), "ioctl": but(1, TERMINAL), "clone": without(0, NAMESPACES)}
+    found |= {"setpriority": [*unless(0, 0), *only(1, me)], "socketpair": only(1, PAIRS), "ioctl": only(1, QUESTIONS)}
+    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES), "clone": without(0, NAMESPACES)}
     if writing:
         found |= {"open": without(1, WRITES), "openat": without(2, WRITES)}
     return found
@@ -93,6 +97,11 @@ def argument(place: int) -> tuple[int, int, int, int]:
 
 def only(place: int, values: tuple[int, ...]) -> Rows:
     return [argument(place), *(row for v in values for row in ((EQUAL, 0, 1, v % 2**32), answer(ALLOW))), refused()]
+
+
+def unless(place: int, value: int) -> Rows:
+    """Refused if it is another; else the rows that follow decide. For setpriority all but 0 means many processes."""
+    return [argument(place), (EQUAL, 1, 0, value), refused()]
 
 
 def but(place: int, values: tuple[int, ...]) -> Rows:
