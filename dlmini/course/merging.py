@@ -9,8 +9,10 @@ change. This is diff3 (Khanna, Kunal, Pierce: A formal investigation of diff3, 2
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import count
 
 
 def merged(base: list, mine: list, theirs: list, singly: bool = False) -> tuple[list, bool]:
@@ -82,10 +84,16 @@ def merged_notebook(base: str, mine: str, theirs: str) -> tuple[str, bool]:
 
 
 def with_own_names(all_cells: list[dict]) -> list[dict]:
-    """A notebook's cells have different ids; one that repeats an id gets none, and Jupyter gives it another."""
-    seen = set()
+    """A notebook's cells have different ids; one that has none (other editors), or that of another, gets one."""
+    used, seen = {cell["id"] for cell in all_cells if is_id(cell.get("id"))}, set()
+    free = (name for name in map("own-{}".format, count(1)) if name not in used)
     for cell in all_cells:
-        if cell.get("id") in seen:
-            cell.pop("id")
-        seen.add(cell.get("id"))
+        if not is_id(cell.get("id")) or cell["id"] in seen:
+            cell["id"] = next(free)
+        seen.add(cell["id"])
     return all_cells
+
+
+def is_id(name: object) -> bool:
+    """As the format of notebooks has it."""
+    return isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) is not None

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,6 +78,25 @@ def test_ids_of_cells_stay_different():
     ids = [cell.whole["id"] for cell in cells(text) if "id" in cell.whole]
     assert [cell.source for cell in cells(text)] == ["w", "x", "own", "y"]
     assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("spoilt", [None, "same", ["a list"], "", "two words"])
+def test_a_notebook_of_another_editor_is_merged_into_one_that_is_valid(handed, spoilt):
+    """Formats before 4.5 know no ids, Colab writes none, and copied cells may share one."""
+    course, mine = handed
+    whole = json.loads(notebook("x = 1", "my answer", "z = 3", "more"))
+    for cell in whole["cells"]:
+        cell |= {"metadata": {}, "execution_count": None} | ({} if spoilt is None else {"id": spoilt})
+        if spoilt is None:
+            del cell["id"]
+    (mine / NOTE).write_text(json.dumps(whole | {"nbformat_minor": 4}))
+    (course / NOTE).write_text(notebook("x = 10", "y = 2", "z = 3").replace('"outputs"', '"metadata": {}, "outputs"'))
+    assert update(course, mine) == Update(merged=[NOTE])
+    found = json.loads((mine / NOTE).read_text())
+    assert [cell["source"] for cell in found["cells"]] == ["x = 10", "my answer", "z = 3", "more"]
+    assert len({cell["id"] for cell in found["cells"]}) == 4
+    found["cells"][0]["execution_count"] = None
+    nbformat.validate(found)
 
 
 def test_what_was_not_touched_is_replaced_even_if_it_was_run(handed):
