@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import count
 
+MARK = "\ufeff"  # what some editors put before a text
+
 
 def merged(base: list, mine: list, theirs: list, singly: bool = False) -> tuple[list, bool]:
     """Of three lists; singly: in a stretch of as many items in all three, they are looked at one by one."""
@@ -52,10 +54,16 @@ def settled(base: list, mine: list, theirs: list) -> tuple[list, bool]:
 
 
 def merged_text(base: str, mine: str, theirs: str) -> tuple[str, bool]:
-    """Line by line; line ends are the student's."""
-    end = "\r\n" if "\r\n" in mine else "\n"
-    lines, clash = merged(*(text.splitlines() for text in (base, mine, theirs)))
-    return "".join(line + end for line in lines), clash
+    """Line by line; line ends and a mark at the beginning (MARK) are the student's."""
+    end, begin = "\r\n" if "\r\n" in mine else "\n", MARK * mine.startswith(MARK)
+    lines, clash = merged(*map(lines_of, (base, mine, theirs)))
+    return begin + "".join(line + end for line in lines), clash
+
+
+def lines_of(text: str) -> list[str]:
+    """As editors count them. str.splitlines would also break them at form feeds and at separators inside of strings."""
+    found = re.split(r"\r\n|\r|\n", text.removeprefix(MARK))
+    return found if found[-1] else found[:-1]
 
 
 @dataclass(frozen=True)
@@ -70,8 +78,8 @@ class Cell:
 def cells(notebook: str) -> list[Cell]:
     """Raises ValueError if it is no notebook."""
     try:
-        found = json.loads(notebook)["cells"]
-        return [Cell(cell["cell_type"], "".join(cell["source"]), cell) for cell in found]
+        found = json.loads(notebook.removeprefix(MARK))["cells"]
+        return [Cell(cell["cell_type"], "\n".join(lines_of("".join(cell["source"]))), cell) for cell in found]
     except (LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"this is no notebook ({type(error).__name__})") from error
 
@@ -80,7 +88,12 @@ def merged_notebook(base: str, mine: str, theirs: str) -> tuple[str, bool]:
     """Cell by cell; raises ValueError if one of them is no notebook."""
     found, clash = merged(*map(cells, (base, mine, theirs)), singly=True)
     whole = json.loads(theirs) | {"cells": with_own_names([cell.whole for cell in found])}
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n", clash
+    return half_letters_escaped(json.dumps(whole, indent=1, ensure_ascii=False)) + "\n", clash
+
+
+def half_letters_escaped(text: str) -> str:
+    """Output that was cut inside a letter of two halves: JSON may hold one, a file only as its number."""
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def with_own_names(all_cells: list[dict]) -> list[dict]:

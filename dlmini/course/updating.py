@@ -15,7 +15,7 @@ import difflib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlmini.course.merging import cells, merged_notebook, merged_text
+from dlmini.course.merging import cells, lines_of, merged_notebook, merged_text
 from dlmini.course.work import private
 from dlmini.files import write_bytes
 
@@ -104,7 +104,7 @@ def same(one: bytes, other: bytes, suffix: str) -> bool:
 
 def read(data: bytes, suffix: str) -> list:
     text = data.decode()
-    return cells(text) if suffix == NOTEBOOK else text.splitlines()
+    return cells(text) if suffix == NOTEBOOK else lines_of(text)
 
 
 def place(file: Path, data: bytes) -> None:
@@ -137,5 +137,5 @@ def difference(old: Path, new: Path) -> list[str]:
 
 def lines(file: Path) -> list[str]:
     if file.suffix != NOTEBOOK:
-        return file.read_bytes().decode().splitlines()
-    return [line for cell in cells(file.read_bytes().decode()) for line in cell.source.splitlines()]
+        return lines_of(file.read_bytes().decode())
+    return [line for cell in cells(file.read_bytes().decode()) for line in lines_of(cell.source)]

@@ -99,6 +99,40 @@ def test_a_notebook_of_another_editor_is_merged_into_one_that_is_valid(handed, s
     nbformat.validate(found)
 
 
+def test_lines_are_those_of_an_editor_and_strings_stay_as_they_are(handed):
+    """Form feeds and separators of lines and records stand inside of lines."""
+    course, mine = handed
+    (mine / FILE).write_bytes("a\nb = '\x0c \x1e \x85 \u2028 x'\nc\nd\n".encode())
+    (course / FILE).write_text("a\nb\nc\nD\n")
+    assert update(course, mine) == Update(merged=[FILE])
+    assert (mine / FILE).read_bytes().decode() == "a\nb = '\x0c \x1e \x85 \u2028 x'\nc\nD\n"
+
+
+def test_a_mark_before_a_text_and_other_line_ends_are_no_change(handed):
+    course, mine = handed
+    for name in (FILE, NOTE):
+        (mine / name).write_bytes(b"\xef\xbb\xbf" + (mine / name).read_bytes().replace(b"\n", b"\r\n"))
+    assert changes(mine) == {}
+    (mine / NOTE).write_bytes(b"\xef\xbb\xbf" + notebook("x = 1", "y = 2\r\nown = 3\r\n", "z = 3").encode())
+    assert changes(mine) == {NOTE: ["@@ -2,2 +2,3 @@", " y = 2", "+own = 3", " z = 3"]}
+    (mine / FILE).write_bytes(b"\xef\xbb\xbfa\r\nmy answer\r\nc\r\nd\r\n")
+    (course / FILE).write_text("A\nb\nc\nD\n")
+    (course / NOTE).write_text(notebook("x = 10", "y = 2", "z = 3"))
+    assert update(course, mine) == Update(merged=[NOTE], beside=[FILE])
+    (course / FILE).write_text("A\nb\nc\nD\ne\n")
+    (mine / FILE).write_bytes(b"\xef\xbb\xbfa\r\nb\r\nc\r\nmine\r\nD\r\n")
+    assert update(course, mine) == Update(merged=[FILE])
+    assert (mine / FILE).read_bytes() == b"\xef\xbb\xbfa\r\nb\r\nc\r\nmine\r\nD\r\ne\r\n"
+
+
+def test_output_that_was_cut_inside_a_letter_stops_no_update(handed):
+    course, mine = handed
+    (mine / NOTE).write_text(notebook("my answer", "y = 2", "z = 3", run=True).replace('"7"', r'"\ud83d"'))
+    (course / NOTE).write_text(notebook("x = 1", "y = 2", "z = 30"))
+    assert update(course, mine) == Update(merged=[NOTE])
+    assert json.loads((mine / NOTE).read_bytes())["cells"][0]["outputs"][0]["text"] == "\ud83d"
+
+
 def test_what_was_not_touched_is_replaced_even_if_it_was_run(handed):
     course, mine = handed
     (mine / NOTE).write_text(notebook("x = 1", "y = 2", "z = 3", run=True))
