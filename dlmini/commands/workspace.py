@@ -36,8 +36,7 @@ def told(course: folder.Course):
             f"{files(done.merged)} that you had changed now have what is new as well: {listed(done.merged)}. Yours, as "
             f"before, in {course.root / private}."
         )
-    for name in done.beside:
-        new = name.with_suffix(f".new{name.suffix}")
+    for name, new in done.beside.items():
         yield f"{name} was changed by you and by the course in one place: yours stays, the new one is {new.name}."
     if done.kept:
         yield f"{files(done.kept)} were there already, and were left as they are: {listed(done.kept)}."

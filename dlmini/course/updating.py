@@ -6,6 +6,7 @@ What was handed out is kept in `.dlmini/handed_out`, so that it is known who cha
     updated      the student had not changed it: replaced (a notebook that was merely run counts as unchanged)
     merged       both changed it, in different places: merged (merging.py); the student's old file is kept
     beside       both changed the same place: the student's stays, the new one is put beside it, `04_allreduce.new.py`
+                 (`04_allreduce.new2.py` if the student has gone on in that one)
     kept         it was there before the course was: left alone
 """
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
+from itertools import chain, count
+from os.path import lexists
 from pathlib import Path
 
 from dlmini.course.merging import cells, lines_of, merged_notebook, merged_text
@@ -31,7 +34,7 @@ class Update:
     new: list[Path] = field(default_factory=list)
     updated: list[Path] = field(default_factory=list)
     merged: list[Path] = field(default_factory=list)
-    beside: list[Path] = field(default_factory=list)
+    beside: dict[Path, Path] = field(default_factory=dict)  # and where the new one is
     kept: list[Path] = field(default_factory=list)
 
 
@@ -40,7 +43,9 @@ def update(source: Path, target: Path) -> Update:
     done = Update()
     for name in names(source):
         what = bring(source / name, target / name, private(target) / HANDED_OUT / name, private(target) / BEFORE / name)
-        if what:
+        if isinstance(what, Path):
+            done.beside[name] = what.relative_to(target)
+        elif what:
             getattr(done, what).append(name)
     return done
 
@@ -55,8 +60,8 @@ def is_carried(path: Path) -> bool:
     return path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
 
 
-def bring(theirs: Path, mine: Path, base: Path, before: Path) -> str:
-    """One file; returns what became of it, nothing if nothing did."""
+def bring(theirs: Path, mine: Path, base: Path, before: Path) -> str | Path:
+    """One file; returns what became of it, nothing if nothing did, or where the new one was put beside it."""
     new = theirs.read_bytes()
     old = base.read_bytes() if base.is_file() else None
     if not mine.is_file():
@@ -74,22 +79,32 @@ def bring(theirs: Path, mine: Path, base: Path, before: Path) -> str:
     return what
 
 
-def both(mine: Path, old: bytes, new: bytes, before: Path) -> str:
+def both(mine: Path, old: bytes, new: bytes, before: Path) -> str | Path:
     """The course changed a file that the student has."""
     own = mine.read_bytes()
+    touched = not same(own, old, mine.suffix)
+    if touched and same(own, new, mine.suffix):  # by hand, or by an update that ran at the same time
+        return ""
     merge = merged_notebook if mine.suffix == NOTEBOOK else merged_text
     try:
         text, clash = merge(*(data.decode() for data in (old, own, new)))
     except ValueError:  # no notebook any more, or no text
         clash = True
     if clash:
-        place(mine.with_suffix(f".new{mine.suffix}"), new)
-        return "beside"
-    touched = not same(own, old, mine.suffix)
+        beside = free(mine.with_suffix(f".new{mine.suffix}"), new, old)
+        place(beside, new)
+        return beside
     if touched:
-        place(before, own)
+        place(free(before, own), own)
     place(mine, text.encode())
     return "merged" if touched else "updated"
+
+
+def free(first: Path, *known: bytes) -> Path:
+    """`first`, or the same with a number: where nothing is yet, or nothing but what is known. Students go on in such
+    files."""
+    tried = (first.with_name(f"{first.stem}{number}{first.suffix}") for number in chain([""], count(2)))
+    return next(file for file in tried if not lexists(file) or (file.is_file() and file.read_bytes() in known))
 
 
 def same(one: bytes, other: bytes, suffix: str) -> bool:

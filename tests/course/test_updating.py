@@ -13,6 +13,7 @@ from dlmini.course.updating import Update, changes, update
 
 FILE = Path("exercises/04_a.py")
 NOTE = Path("notebooks/04_a.ipynb")
+BESIDE = {FILE: Path("exercises/04_a.new.py")}
 items = st.lists(st.sampled_from("abcde"), max_size=8)
 
 
@@ -118,7 +119,7 @@ def test_a_mark_before_a_text_and_other_line_ends_are_no_change(handed):
     (mine / FILE).write_bytes(b"\xef\xbb\xbfa\r\nmy answer\r\nc\r\nd\r\n")
     (course / FILE).write_text("A\nb\nc\nD\n")
     (course / NOTE).write_text(notebook("x = 10", "y = 2", "z = 3"))
-    assert update(course, mine) == Update(merged=[NOTE], beside=[FILE])
+    assert update(course, mine) == Update(merged=[NOTE], beside=BESIDE)
     (course / FILE).write_text("A\nb\nc\nD\ne\n")
     (mine / FILE).write_bytes(b"\xef\xbb\xbfa\r\nb\r\nc\r\nmine\r\nD\r\n")
     assert update(course, mine) == Update(merged=[FILE])
@@ -158,9 +159,41 @@ def test_where_both_changed_one_place_the_new_one_is_put_beside(handed, spoilt):
     course, mine = handed
     (mine / FILE).write_bytes(spoilt)
     (course / FILE).write_text("A\nB\nC\nD\n")
-    assert update(course, mine) == Update(beside=[FILE])
+    assert update(course, mine) == Update(beside=BESIDE)
     assert (mine / FILE).read_bytes() == spoilt
     assert (mine / "exercises" / "04_a.new.py").read_text() == "A\nB\nC\nD\n"
+
+
+def test_a_new_one_beside_never_takes_the_place_of_one_that_the_student_has_gone_on_in(handed):
+    course, mine = handed
+    (mine / FILE).write_text("a\nmy answer\nc\nd\n")
+    for said in ("B", "BB"):  # nobody has touched the first: it is replaced
+        (course / FILE).write_text(f"a\n{said}\nc\nd\n")
+        assert update(course, mine) == Update(beside=BESIDE)
+    (mine / BESIDE[FILE]).write_text("a\nmy answer in the new one\nc\nd\n")
+    (course / FILE).write_text("a\nBBB\nc\nd\n")
+    assert update(course, mine) == Update(beside={FILE: Path("exercises/04_a.new2.py")})
+    assert (mine / BESIDE[FILE]).read_text() == "a\nmy answer in the new one\nc\nd\n"
+    assert (mine / "exercises" / "04_a.new2.py").read_text() == "a\nBBB\nc\nd\n"
+
+
+def test_every_file_as_it_was_before_a_merge_is_kept(handed):
+    course, mine = handed
+    for said in ("first", "second"):
+        (mine / FILE).write_text(f"a\n{said} answer\nc\n" + (course / FILE).read_text().split("c\n")[1])
+        (course / FILE).write_text(f"a\nb\nc\n{said}\n")
+        assert update(course, mine) == Update(merged=[FILE])
+    kept = (mine / ".dlmini" / "before_update" / "exercises").iterdir()
+    assert sorted(file.read_text() for file in kept) == ["a\nfirst answer\nc\nd\n", "a\nsecond answer\nc\nfirst\n"]
+
+
+def test_who_has_what_is_new_already_is_left_alone(handed):
+    """By hand, or because two updates ran at once: the other has just put it there."""
+    course, mine = handed
+    for place in (course, mine):
+        (place / FILE).write_text("a\nb\nc\nD\n")
+    assert update(course, mine) == Update()
+    assert not (mine / ".dlmini" / "before_update").exists()
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"{}", b"[1]", b'{"cells": 3}', b"[" * 20000, b"\xff"])
@@ -168,7 +201,7 @@ def test_a_notebook_that_is_none_stays_as_it_is(handed, spoilt):
     course, mine = handed
     (mine / NOTE).write_bytes(spoilt)
     (course / NOTE).write_text(notebook("new"))
-    assert update(course, mine) == Update(beside=[NOTE])
+    assert update(course, mine) == Update(beside={NOTE: Path("notebooks/04_a.new.ipynb")})
     assert (mine / NOTE).read_bytes() == spoilt
     assert (mine / "notebooks" / "04_a.new.ipynb").is_file()
     assert list(changes(mine)) == [NOTE]
