@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
+
+import typer
 
 from dlmini.course import folder
 from dlmini.course.updating import BEFORE, Update, changes
@@ -14,6 +18,8 @@ def update() -> None:
     course = brought()
     if course.update == Update():
         say(f"{course.root} is up to date.")
+    if course.update.refused:
+        raise typer.Exit(1)
 
 
 def brought() -> folder.Course:
@@ -41,14 +47,20 @@ def told(course: folder.Course):
     if done.kept:
         yield f"{files(done.kept)} were there already, and were left as they are: {listed(done.kept)}."
 
+    if done.refused:
+        yield (
+            f"{files(done.refused)} could not be brought up to date, and yours stayed as they are: "
+            f"{listed(done.refused)}. {next(iter(done.refused.values()))}"
+        )
 
-def files(names: list[Path]) -> str:
+
+def files(names: Collection[Path]) -> str:
     return f"{len(names)} file" + "s" * (len(names) != 1)
 
 
-def listed(names: list[Path]) -> str:
+def listed(names: Collection[Path]) -> str:
     """The first few."""
-    return ", ".join(name.name for name in names[:6]) + (" ..." if len(names) > 6 else "")
+    return ", ".join(name.name for name in islice(names, 6)) + (" ..." if len(names) > 6 else "")
 
 
 def show_changes() -> None:

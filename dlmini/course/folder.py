@@ -43,7 +43,10 @@ def opened(here: Path, source: Path | None = None) -> Course:
         return Course(source, Update())
     if root.exists() and root.samefile(source):
         raise PermissionError(f"{root} is not yours to write to; open the course from a folder of your own")
-    return Course(root, update(source, root))
+    course = Course(root, update(source, root))
+    if not is_course(root):
+        raise PermissionError(f"no course could be put into {root}: {course.update.refused.get(INDEX)}")
+    return course
 
 
 def chosen(here: Path) -> Path:

@@ -8,19 +8,21 @@ What was handed out is kept in `.dlmini/handed_out`, so that it is known who cha
     beside       both changed the same place: the student's stays, the new one is put beside it, `04_allreduce.new.py`
                  (`04_allreduce.new2.py` if the student has gone on in that one)
     kept         it was there before the course was: left alone
+    refused      it, or what it is compared with, cannot be read or written: all others are brought up to date
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from itertools import chain, count
 from os.path import lexists
 from pathlib import Path
 
 from dlmini.course.merging import cells, lines_of, merged_notebook, merged_text
-from dlmini.course.work import private
-from dlmini.files import write_bytes
+from dlmini.course.work import make_folder, private
+from dlmini.files import plainly, write_bytes
 
 PARTS = ("notebooks", "exercises")
 HANDED_OUT, BEFORE = "handed_out", "before_update"
@@ -36,18 +38,39 @@ class Update:
     merged: list[Path] = field(default_factory=list)
     beside: dict[Path, Path] = field(default_factory=dict)  # and where the new one is
     kept: list[Path] = field(default_factory=list)
+    refused: dict[Path, str] = field(default_factory=dict)  # what could not be read or written, and why
 
 
 def update(source: Path, target: Path) -> Update:
-    """Bring `target` up to what `source` has; a file is replaced whole or not at all."""
+    """Bring `target` up to what `source` has; a file is replaced whole or not at all. One that the system refuses costs
+    no other."""
     done = Update()
     for name in names(source):
-        what = bring(source / name, target / name, private(target) / HANDED_OUT / name, private(target) / BEFORE / name)
-        if isinstance(what, Path):
-            done.beside[name] = what.relative_to(target)
-        elif what:
-            getattr(done, what).append(name)
+        try:
+            book(done, name, bring_named(source, target, name), target)
+        except OSError as error:
+            done.refused[name] = plainly(error)
     return done
+
+
+def book(done: Update, name: Path, what: str | Path, target: Path) -> None:
+    if isinstance(what, Path):
+        done.beside[name] = what.relative_to(target)
+    elif what:
+        getattr(done, what).append(name)
+
+
+def bring_named(source: Path, target: Path, name: Path) -> str | Path:
+    own = private(target)
+    demand_target(target / name)
+    return bring(source / name, target / name, own / HANDED_OUT / name, own / BEFORE / name)
+
+
+def demand_target(mine: Path) -> None:
+    """A link whose disk is not there: what it leads to is the student's own, and no file was deleted."""
+    for link in (mine, mine.parent):
+        if link.is_symlink() and not link.exists():
+            raise FileNotFoundError(f"{link} is a link to {os.readlink(link)}, which is not there; bring it back")
 
 
 def names(source: Path) -> list[Path]:
@@ -124,7 +147,7 @@ def read(data: bytes, suffix: str) -> list:
 
 def place(file: Path, data: bytes) -> None:
     """There whole or not at all: what is interrupted must not look like the student's own work."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     write_bytes(file, data)
 
 

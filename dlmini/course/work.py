@@ -20,7 +20,16 @@ def work_folder(here: Path | None = None) -> Path:
 def private(folder: Path) -> Path:
     """`.dlmini` in it, made if need be; git does not see it."""
     place = folder / ".dlmini"
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     if not (place / ".gitignore").exists():
         (place / ".gitignore").write_text("*\n", encoding="utf-8")
     return place
+
+
+def make_folder(folder: Path) -> None:
+    """With all above it; a sentence if something is in the way."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        above = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+        raise NotADirectoryError(f"{above} is there, and is no folder; move it away") from error

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from dlmini import check, profile
 from dlmini.cli import app
+from dlmini.commands.workspace import told
 from dlmini.course import folder, progress
 from dlmini.course.lessons import Lesson
 from dlmini.course.updating import Update
@@ -43,6 +44,23 @@ def test_the_course_is_copied_and_then_left_alone(carried, tmp_path):
     again = folder.opened(tmp_path, carried)
     assert again.update == Update(new=[Path("notebooks/00_a.ipynb")])
     assert (course.root / "exercises" / "00_a.py").read_text() == "mine"
+
+
+def test_a_lab_opens_also_where_something_could_not_be_updated_and_says_so(carried, tmp_path):
+    course = folder.opened(tmp_path, carried)
+    (course.root / "exercises" / "00_a.py").unlink()
+    (course.root / "exercises" / "00_a.py").mkdir()
+    (carried / "exercises" / "00_a.py").write_text("newer")
+    again = folder.opened(tmp_path, carried)
+    assert again.root == course.root
+    (said,) = told(again)
+    assert said.startswith("1 file could not be brought up to date, and yours stayed as they are: 00_a.py. ")
+
+
+def test_where_no_course_can_be_put_it_says_why(carried, tmp_path):
+    (tmp_path / "dlmini-course").write_text("mine")
+    with pytest.raises(PermissionError, match="dlmini-course is there, and is no folder; move it away"):
+        folder.opened(tmp_path, carried)
 
 
 def test_inside_a_copy_no_second_one_is_made(carried, tmp_path):

@@ -1,6 +1,7 @@
 """A student's folder is brought up to date, and no line of theirs is lost, whatever both sides did."""
 
 import json
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -241,7 +242,54 @@ def test_an_update_that_is_interrupted_is_done_the_next_time(handed, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(updating, "write_bytes", full)
-        with pytest.raises(OSError, match="no space"):
-            update(course, mine)
+        assert update(course, mine) == Update(refused={FILE: "no space left"})
     assert (mine / FILE).read_text() == "a\nb\nc\nd\n"
     assert update(course, mine) == Update(updated=[FILE])
+
+
+def folder_in_its_place(place):
+    place.unlink()
+    place.mkdir()
+
+
+def link_to_nowhere(place):
+    place.unlink()
+    place.symlink_to("/disk/that/is/not/there/04_a.py")
+
+
+def linked_folder_is_gone(place):
+    shutil.rmtree(place.parent)
+    place.parent.symlink_to("/disk/that/is/not/there")
+
+
+def file_for_a_folder(place):
+    shutil.rmtree(place.parent)
+    place.parent.write_text("mine")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (folder_in_its_place, "it is a folder"),
+        (link_to_nowhere, "is a link to /disk/that/is/not/there/04_a.py, which is not there; bring it back"),
+        (linked_folder_is_gone, "is a link to /disk/that/is/not/there, which is not there; bring it back"),
+        (file_for_a_folder, "is there, and is no folder; move it away"),
+    ],
+)
+def test_a_file_that_cannot_be_written_stops_no_other(handed, spoil, why):
+    course, mine = handed
+    spoil(mine / FILE)
+    (course / FILE).write_text("a\nb\nc\nD\n")
+    (course / NOTE).write_text(notebook("new"))
+    (course / "exercises" / "z.py").write_text("new")
+    done = update(course, mine)
+    assert done.updated == [NOTE]
+    assert why in done.refused[FILE]
+    assert "Errno" not in done.refused[FILE]
+
+
+def test_what_is_a_file_where_the_course_keeps_its_own_is_named(handed):
+    course, mine = handed
+    shutil.rmtree(mine / ".dlmini")
+    (mine / ".dlmini").write_text("mine")
+    assert update(course, mine).refused[FILE] == f"{mine / '.dlmini'} is there, and is no folder; move it away"
