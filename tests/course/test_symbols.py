@@ -34,10 +34,10 @@ def explained() -> dict[str, str]:
     return dict(ROW.findall((COURSE / "glossary.md").read_text(encoding="utf-8").partition("## Symbols")[2]))
 
 
-def test_every_capital_and_every_greek_letter_is_explained_for_the_lessons_that_use_it():
+def test_every_letter_is_explained_for_the_lessons_that_use_it():
     said = explained()
     for lesson, letters in used().items():
-        for letter in (it for it in letters if it.isupper() or it.startswith("\\")):
+        for letter in letters:
             assert letter in said, f"lesson {lesson} uses {letter}"
             assert EVERYWHERE in said[letter] or lesson in said[letter], f"{letter} in lesson {lesson}"
 
