@@ -229,7 +229,7 @@ def test_numbers_of_calls_are_those_of_the_c_library():
 @pytest.mark.parametrize("calls", [True, False])
 def test_each_wall_closes_what_it_can_and_what_is_open_is_said(namespaces, files, calls):
     found = protections(Rlimit(namespaces, files, calls))
-    by_calls = {"network", "writing", "signals", "memory"} if calls and architecture() else set()
+    by_calls = {"network", "writing", "changing", "sockets", "signals", "memory"} if calls and architecture() else set()
     by_files = {"tests", "files", "writing", "processes"} if files and HAS_LANDLOCK else set()
     by_files |= {"network", "signals"} if files and landlock.version() >= 6 else set()
     if not by_files and set(protections(Own()).closed) >= {"network", "processes"}:
@@ -242,6 +242,49 @@ def test_each_wall_closes_what_it_can_and_what_is_open_is_said(namespaces, files
     assert found.counted
     for name in found.open:
         assert SENTENCES[name] in str(found)
+
+
+@linux
+def test_what_is_in_force_is_named_with_the_version_of_landlock(sandbox):
+    for level in (Rlimit(), Rlimit(namespaces=False), Rlimit(False, False, False), sandbox):
+        found, weaker = protections(level), isinstance(level, Rlimit)
+        names = {f"Landlock {landlock.version()}"} if weaker and level.landlock and HAS_LANDLOCK else set()
+        names |= {"seccomp"} if architecture() and (not weaker or level.seccomp) else set()
+        assert set(found.walls) - {"namespaces"} == names
+        if not weaker or not level.namespaces:
+            assert ("namespaces" in found.walls) is not weaker
+        assert f"held by {', '.join(found.walls) or 'limits alone'}; " in str(found)
+
+
+POWERS = """
+import os, resource
+def f():
+    def tried(what, *args):
+        try:
+            return what(*args) is None
+        except (OSError, ValueError):
+            return False
+    more = resource.RLIM_INFINITY, resource.RLIM_INFINITY
+    return [tried(os.setpriority, os.PRIO_PROCESS, 0, -5), tried(os.setresuid, 4711, 4711, 4711),
+            tried(resource.setrlimit, resource.RLIMIT_CPU, more), tried(resource.setrlimit, resource.RLIMIT_AS, more)]
+"""
+
+
+@linux
+@pytest.mark.parametrize("level", [Rlimit(), Rlimit(namespaces=False), Rlimit(False, False, True)], ids=str)
+def test_no_submission_has_the_powers_of_root_though_its_judge_has(level, monkeypatch):
+    """An interpreter in root's home leaves a runner root: root without them."""
+    monkeypatch.setattr("dlmini.grade.sandbox.levels.passable", lambda path: False)
+    lesson = Lesson("98_made_up")
+
+    @lesson.test("f", points=1, cases=lambda coin: [Call(())])
+    def is_ordinary(case, found):
+        """It can raise no limit and no priority, and become nobody else."""
+        assert found.value == [False] * 4, found.value
+
+    with Runners(level, lesson.limits) as runners:
+        verdict = Examiner(lesson, POWERS, runners).examine(lesson.tests[0], seed=0)
+    assert verdict.score == 1, verdict
 
 
 @linux

@@ -26,7 +26,7 @@ from dlmini.grade.runner.remote_comm import RemoteComm
 from dlmini.grade.runner.student_module import asked_for, load, quiet
 from dlmini.grade.sandbox.child_processes import LOOK, adopt, be_private, die_with_parent, end_children, outlast
 from dlmini.grade.sandbox.limits import Limits, bind, bind_time
-from dlmini.grade.sandbox.namespaces import become, unshared
+from dlmini.grade.sandbox.namespaces import become, drop_capabilities, unshared
 from dlmini.grade.sandbox.walls import Walls
 
 PATIENCE = 100  # looks whether a process can be had
@@ -38,29 +38,32 @@ def main() -> None:
     pipes = BlockingPipes.from_standard()
     (settings,) = pipes.hear()
     limits = Limits(**settings["limits"])
-    settle_in(pipes, settings)
+    apart = settle_in(pipes, settings)
     walls = Walls(settings)
     adopt()
     be_private()
     bind(limits, settings["processes"])
-    pipes.say("ready", np.__version__)
+    pipes.say("ready", np.__version__, [*apart, *walls.names()])
     while (said := pipes.hear()) is not None:
         if said[0] != "stop":  # meant for a case that has ended meanwhile
             host(pipes, limits, walls, said[0])
 
 
-def settle_in(pipes: BlockingPipes, settings: dict) -> None:
-    """Become who one is to be, where one is to be.
+def settle_in(pipes: BlockingPipes, settings: dict) -> list[str]:
+    """Become who one is to be, where one is to be; says if that is in namespaces.
 
     Process 1 of a namespace takes all others along when it is killed, so it may be killed at once when the judge is
     gone. Any other host looks for that itself, and ends those below first.
     """
     if settings["unshare"]:
-        unshared(pipes, settings["uid"], settings.get("hide", []))
-        return
-    become(settings["uid"])
-    if os.getpid() == 1:
-        die_with_parent()
+        entered = unshared(pipes, settings["uid"], settings.get("hide", []))
+    else:
+        become(settings["uid"])
+        if entered := os.getpid() == 1:
+            die_with_parent()
+    if settings["filter"] or os.getuid():  # in a check of one's own program root stays root
+        drop_capabilities()
+    return ["namespaces"] * entered
 
 
 def host(pipes: BlockingPipes, limits: Limits, walls: Walls, case: dict) -> None:

@@ -24,10 +24,11 @@ LAST = ("answer", "raised")  # words with which a case ends by itself: of one th
 
 
 class RunnerProcess:
-    """One runner. `over`: no case is under way; `hopeless`: not worth another wait."""
+    """One runner. `over`: no case is under way; `hopeless`: not worth another wait; `walls`: what holds it, by name."""
 
     def __init__(self, sandbox, limits: Limits, watch: MemoryWatch):
         self.nonce, self.over, self.hopeless, self.ready, self.watch = b"", True, False, False, watch
+        self.walls = []
         try:
             self.process = subprocess.Popen(
                 sandbox.command(limits),
@@ -49,7 +50,8 @@ class RunnerProcess:
         if self.ready:
             return
         try:
-            self.ready = self.pipes.hear()[0] == "ready"
+            word, _, self.walls = self.pipes.hear()
+            self.ready = word == "ready"
             self.watch.add(self.process.pid)
         except (Lost, Garbled) as error:
             self.kill()

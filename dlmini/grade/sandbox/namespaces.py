@@ -18,6 +18,7 @@ MOUNT_SETATTR, AT_FDCWD, RECURSIVE = 442, -100, 0x8000  # the call's number on e
 READ_ONLY, PRIVATE, ALL = 1, 1 << 18, 1 << 14  # MOUNT_ATTR_RDONLY, MS_PRIVATE, MS_REC
 NO_PROGRAMS = 2 | 4 | 8  # MS_NOSUID, MS_NODEV, MS_NOEXEC
 CAPABILITIES = 0x20080522  # _LINUX_CAPABILITY_VERSION_3, capset(2)
+READ_ALL = 1 << 2  # CAP_DAC_READ_SEARCH: an interpreter may lie in somebody's home
 
 
 def unshared(pipes, uid: int | None, hide: list[str]) -> bool:
@@ -29,7 +30,6 @@ def unshared(pipes, uid: int | None, hide: list[str]) -> bool:
     become(uid)
     if entered:
         die_with_parent()  # which a change of user takes back
-    drop_capabilities()
     return entered
 
 
@@ -70,7 +70,9 @@ def wait_outside(pipes, inner: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up what a user namespace grants over its own mounts. Root stays root where it is wanted."""
-    if sys.platform == "linux" and os.getuid():
-        head = (ctypes.c_uint32 * 2)(CAPABILITIES, 0)
-        ctypes.CDLL(None, use_errno=True).capset(head, (ctypes.c_uint32 * 6)())
+    """Give up what a user namespace grants over its own mounts, and what makes root more than the owner of its files:
+    to raise limits and priorities, to become others, to change what is theirs.
+    """
+    if sys.platform == "linux":
+        head, kept = (ctypes.c_uint32 * 2)(CAPABILITIES, 0), 0 if os.getuid() else READ_ALL
+        ctypes.CDLL(None, use_errno=True).capset(head, (ctypes.c_uint32 * 6)(kept, kept))

@@ -18,7 +18,7 @@ import sys
 
 from dlmini.grade.sandbox import system_calls as calls
 
-NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER = 38, 22, 2  # prctl(2)
+NO_NEW_PRIVILEGES, GET_SECCOMP, SET_SECCOMP, FILTER = 38, 21, 22, 2  # prctl(2)
 LOAD, EQUAL, ATLEAST, ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # <linux/bpf_common.h>
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16  # where they stand in struct seccomp_data
@@ -31,6 +31,12 @@ QUESTIONS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # abou
 # TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others change files that can only be read (FS_IOC_SETFLAGS).
 PAIRS = (1, 0x801, 0x80001, 0x80801)  # SOCK_STREAM, with SOCK_NONBLOCK, SOCK_CLOEXEC: it can be sent nowhere else
 Rows = list[tuple[int, int, int, int]]  # (what, jump if so, jump if not, value)
+
+
+def known() -> bool:
+    """Whether the kernel has filters, and this file the numbers of its calls."""
+    has = sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(GET_SECCOMP, 0, 0, 0, 0) >= 0
+    return has and bool(calls.architecture())
 
 
 def close(writing: bool = True) -> bool:

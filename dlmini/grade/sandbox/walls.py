@@ -22,6 +22,11 @@ class Walls:
         self.files = landlock.confine(outer)
         self.calls, self.writing = settings["filter"], not (self.files or settings["mounted"])
 
+    def names(self) -> list[str]:
+        """What is in force when a student's program runs."""
+        files = [f"Landlock {landlock.version()}"] if self.files else []
+        return files + ["seccomp"] * (self.calls and seccomp.known())
+
     def close(self) -> None:
         """For this process and all it will start: from now on no way leads back."""
         if self.files:
