@@ -335,6 +335,44 @@ def f(turn):
 """
 
 
+PIPES = """
+import fcntl
+def f(turn):
+    found = []
+    for fd in range(9):
+        try:
+            found.append([fd, fcntl.fcntl(fd, fcntl.F_GETFL)])
+            found[-1].append(fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ))
+        except OSError:
+            pass
+        for what, value in ((fcntl.F_SETPIPE_SZ, 1 << 18), (fcntl.F_SETFL, 0o6000)):
+            try:
+                fcntl.fcntl(fd, what, value)
+            except OSError:
+                pass
+    return found
+"""
+
+
+@linux
+@pytest.mark.parametrize("level", [None, Rlimit(), Rlimit(False, False, True)], ids=str)
+def test_no_case_leaves_a_word_in_its_pipes_or_ends_the_host_by_them(level, sandbox):
+    if isinstance(level, Rlimit) and not architecture():
+        pytest.skip("the filter does not know this machine")
+    lesson, seen = Lesson("98_made_up"), []
+
+    @lesson.test("f", points=1, cases=lambda coin: [Call((turn,)) for turn in range(3)])
+    def looks_at_pipes(case, found):
+        """Each case finds them as the first did."""
+        seen.append(found.value)
+
+    with Runners(level or sandbox, lesson.limits) as runners:
+        verdict = Examiner(lesson, PIPES, runners).examine(lesson.tests[0], seed=0)
+    assert verdict.score == 1, verdict
+    assert sum(len(one) == 3 for one in seen[0]) >= 2  # there were pipes
+    assert seen == seen[:1] * 3
+
+
 @linux
 @pytest.mark.parametrize("level", [None, Rlimit(), Rlimit(namespaces=False), Rlimit(False, False, True)], ids=str)
 def test_no_file_memory_queue_or_key_outlives_a_case(level, sandbox):

@@ -79,6 +79,7 @@ def host(pipes: BlockingPipes, limits: Limits, walls: Walls, case: dict) -> None
         child(pipes, limits, walls, case)
     _, status, used = outlast(pid, limits.processes, pipes.hung_up)
     end_children(pid)
+    pipes.as_before()
     pipes.over(case["nonce"], os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
     return None
 

@@ -45,6 +45,14 @@ class BlockingPipes:
         """The host's last word about a case: a line, so that a warning before it does no harm."""
         os.write(2, f"\n{OVER} {nonce.hex()} {code} {cpu:.6f}\n".encode())
 
+    def as_before(self) -> None:
+        """A child shares these pipes, and may have told them not to wait, or so told the next child something."""
+        if os.name == "posix":
+            import fcntl
+
+            for fd in (0, self.inn, self.out):
+                fcntl.fcntl(fd, fcntl.F_SETFL, 0)
+
     def hung_up(self) -> bool:
         """Whether the judge is gone, however that came. Nothing of what it said is taken."""
         judge = select.poll()

@@ -27,6 +27,11 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_TMPF
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: have signals sent to others
 LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and F_OFD_...: locks carry what nobody weighs
 LEASES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY: who opens or reads a file
+SIZES = (
+    1031,
+    1036,
+    1038,
+)  # F_SETPIPE_SZ, F_SET_RW_HINT, F_SET_FILE_RW_HINT: kept by a pipe, which the next case has, too
 QUESTIONS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # about terminals and pipes: TCGETS, TCGETS2,
 # TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others change files that can only be read (FS_IOC_SETFLAGS).
 PAIRS = (1, 0x801, 0x80001, 0x80801)  # SOCK_STREAM, with SOCK_NONBLOCK, SOCK_CLOEXEC: it can be sent nowhere else
@@ -74,7 +79,7 @@ def looked_at(pid: int, writing: bool) -> dict[str, Rows]:
     found = {"kill": only(0, (*me, -pid)), "tgkill": only(0, me), "prlimit64": only(0, me)}
     found |= {f"sched_set{what}": only(0, me) for what in ("affinity", "scheduler", "param", "attr")}
     found |= {"setpriority": [*unless(0, 0), *only(1, me)], "socketpair": only(1, PAIRS), "ioctl": only(1, QUESTIONS)}
-    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES), "clone": without(0, NAMESPACES)}
+    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES + SIZES), "clone": without(0, NAMESPACES)}
     if writing:
         found |= {"open": without(1, WRITES), "openat": without(2, WRITES)}
     return found
