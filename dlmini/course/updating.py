@@ -168,6 +168,8 @@ def difference(old: Path, new: Path) -> list[str]:
         return ["(it was deleted; the next update brings it back)"]
     try:
         before, after = lines(old), lines(new)
+    except OSError as error:
+        return [f"(it cannot be read: {plainly(error)})"]
     except ValueError:
         return ["(it is no longer a notebook that can be read)" if new.suffix == NOTEBOOK else "(it is no text)"]
     return list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]

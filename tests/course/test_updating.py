@@ -232,6 +232,21 @@ def test_changes_are_shown_and_running_is_none(handed):
     assert changes(mine) == {FILE: ["@@ -1,3 +1,3 @@", " a", "-b", "+my answer", " c"]}
 
 
+def test_changes_are_shown_also_where_one_file_cannot_be_read(handed, monkeypatch):
+    _, mine = handed
+    (mine / NOTE).write_text(notebook("x = 1"))
+    whole = Path.read_bytes
+
+    def locked(file):
+        if file == mine / FILE:
+            raise PermissionError(13, "Permission denied", str(file))
+        return whole(file)
+
+    monkeypatch.setattr(Path, "read_bytes", locked)
+    assert list(changes(mine)) == [NOTE, FILE]
+    assert changes(mine)[FILE] == [f"(it cannot be read: Permission denied: '{mine / FILE}')"]
+
+
 def test_an_update_that_is_interrupted_is_done_the_next_time(handed, monkeypatch):
     course, mine = handed
     (course / FILE).write_text("a\nb\nc\nD\n")
