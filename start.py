@@ -54,7 +54,7 @@ def run(words: list[str]) -> int:
     if words[1] == "pytest" or words[2] == "course":  # tests, and those who write lessons, work in the clone
         os.chdir(HERE)
     else:
-        os.environ.setdefault("DLMINI_WORK", str(Path.home() / "dlmini-course"))
+        os.environ["DLMINI_WORK"] = os.environ.get("DLMINI_WORK") or str(Path.home() / "dlmini-course")
     if os.name == "posix":
         os.execv(PYTHON, [str(PYTHON), *words])
     process = subprocess.Popen([PYTHON, *words])

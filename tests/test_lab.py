@@ -216,3 +216,26 @@ def test_check_finds_the_course_that_the_lab_has_made_here(tmp_path, monkeypatch
     assert work.COPY == COURSE
     assert find(find_lesson("04")) == file
     assert work.work_folder() == tmp_path / COURSE
+
+
+def test_kernels_know_the_folder_however_it_was_named(tmp_path, monkeypatch):
+    """They begin in notebooks/: from there a relative name would lead elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DLMINI_WORK", "term1")
+    monkeypatch.setattr(lab, "live", lambda root, *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    lab.lab(browser=False, token=True)
+    assert os.environ["DLMINI_WORK"] == str(tmp_path / "term1")
+    assert (tmp_path / "term1" / "notebooks" / "index.ipynb").is_file()
+
+
+@posix
+def test_an_empty_name_is_none(monkeypatch):
+    def replaced(*_):
+        raise SystemExit
+
+    monkeypatch.setenv("DLMINI_WORK", "")
+    monkeypatch.setattr(os, "execv", replaced)
+    with pytest.raises(SystemExit):
+        START["run"](["-m", "dlmini", "lab"])
+    assert os.environ["DLMINI_WORK"] == str(Path.home() / "dlmini-course")

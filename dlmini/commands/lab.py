@@ -15,6 +15,7 @@ import typer
 
 from dlmini.commands.workspace import brought
 from dlmini.course import folder
+from dlmini.course.work import NAMED
 from dlmini.terminal import console, display, say
 
 NO_TOKEN = (
@@ -41,7 +42,8 @@ def lab(
         require(name)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # be ended as by Ctrl-C, in good order
     with suppress(KeyboardInterrupt):  # the usual way to end it; File > Shut Down is the other
-        live(brought().root, ip, port, has_screen() if browser is None else browser)
+        os.environ[NAMED] = str(root := brought().root)  # for kernels: they begin in notebooks/, or where it leads
+        live(root, ip, port, has_screen() if browser is None else browser)
     say("The lab is closed.")
 
 

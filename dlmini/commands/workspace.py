@@ -10,6 +10,7 @@ import typer
 
 from dlmini.course import folder
 from dlmini.course.updating import BEFORE, Update, changes
+from dlmini.course.work import current
 from dlmini.terminal import console, say
 
 
@@ -24,7 +25,7 @@ def update() -> None:
 
 def brought() -> folder.Course:
     """The course folder; says what became of its files."""
-    course = folder.opened(Path.cwd())
+    course = folder.opened(current())
     for sentence in told(course):
         say(sentence)
     return course
@@ -65,7 +66,7 @@ def listed(names: Collection[Path]) -> str:
 
 def show_changes() -> None:
     """Show what you have changed in your folder since its files were handed out to you."""
-    root = folder.chosen(Path.cwd())
+    root = folder.chosen(current())
     if not folder.is_course(root):
         raise FileNotFoundError(f"{root} is no course folder; `dlmini update` makes one")
     found = changes(root)

@@ -21,11 +21,11 @@ from os.path import lexists
 from pathlib import Path
 
 from dlmini.course.merging import cells, lines_of, merged_notebook, merged_text
-from dlmini.course.work import make_folder, private
+from dlmini.course.work import HANDED_OUT, make_folder, private
 from dlmini.files import plainly, write_bytes
 
 PARTS = ("notebooks", "exercises")
-HANDED_OUT, BEFORE = "handed_out", "before_update"
+BEFORE = "before_update"
 NOTEBOOK = ".ipynb"
 
 

@@ -14,6 +14,7 @@ from dlmini.commands.workspace import told
 from dlmini.course import folder, progress
 from dlmini.course.lessons import Lesson
 from dlmini.course.updating import Update
+from dlmini.course.work import current, work_folder
 
 PROJECT = Path(__file__).parents[2]
 
@@ -66,6 +67,55 @@ def test_where_no_course_can_be_put_it_says_why(carried, tmp_path):
 def test_inside_a_copy_no_second_one_is_made(carried, tmp_path):
     root = folder.opened(tmp_path, carried).root
     assert folder.opened(root, carried).root == root
+
+
+@pytest.mark.parametrize("inside", ["notebooks", "exercises", "own/notes"])
+def test_below_a_copy_no_second_one_is_made_and_checks_count_in_the_first(carried, tmp_path, inside, monkeypatch):
+    root = folder.opened(tmp_path, carried).root
+    here = root / inside
+    here.mkdir(parents=True, exist_ok=True)
+    assert folder.opened(here, carried) == (root, Update())
+    (here / "dlmini-course" / "exercises").mkdir(parents=True)  # as earlier versions made one
+    monkeypatch.chdir(here)
+    assert work_folder() == root
+
+
+def test_below_a_folder_that_only_looks_like_a_course_a_new_one_is_made(carried, tmp_path):
+    (tmp_path / "notebooks" / "mine").mkdir(parents=True)
+    (tmp_path / "notebooks" / "index.ipynb").write_text("mine")
+    here = tmp_path / "notebooks" / "mine"
+    assert folder.opened(here, carried).root == here / "dlmini-course"
+
+
+def test_who_is_in_the_clones_notebooks_is_in_the_clone(monkeypatch):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    clone = folder.clone()
+    assert folder.opened(clone / "notebooks") == (clone, Update())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="shells elsewhere do not say by which links one came")
+def test_exercises_may_lie_on_another_disk_behind_a_link(carried, tmp_path, monkeypatch):
+    root = folder.opened(tmp_path, carried).root
+    (root / "exercises").rename(tmp_path / "disk")
+    (root / "exercises").symlink_to(tmp_path / "disk")
+    monkeypatch.chdir(root / "exercises")
+    monkeypatch.setenv("PWD", str(root / "exercises"))
+    assert work_folder() == root
+    (carried / "exercises" / "00_a.py").write_text("newer")
+    assert folder.opened(current(), carried) == (root, Update(updated=[Path("exercises/00_a.py")]))
+    assert (tmp_path / "disk" / "00_a.py").read_text() == "newer\n"
+    monkeypatch.setenv("PWD", "/")  # a shell that is somewhere else
+    assert current() == Path.cwd()
+
+
+def test_a_named_folder_is_meant_as_it_was_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    for word, meant in (("term1", tmp_path / "term1"), ("~/term1", tmp_path / "home" / "term1"), ("", tmp_path)):
+        monkeypatch.setenv("DLMINI_WORK", word)
+        assert work_folder() == meant
+        assert folder.chosen(tmp_path) == (meant if word else tmp_path / "dlmini-course")
 
 
 def test_a_clone_is_copied_too_so_that_it_stays_clean(tmp_path, monkeypatch):
