@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from dlmini.files import DAMAGED
+
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 BEGINNING = re.compile(r"\s*# *(?P<title>[^\n]+)\n\s*(?P<question>(?:[^\n]+\n?)+)")
 
@@ -42,13 +44,20 @@ def written(course: Path) -> list[Lesson]:
 
 def shown(notebooks: Path) -> list[Lesson]:
     """The lessons that have a notebook."""
-    files = (file for file in sorted(notebooks.glob("*.ipynb")) if NAME.fullmatch(file.stem))
-    return [lesson(file.stem, opening(file)) for file in files]
+    return [in_notebook(file) for file in sorted(notebooks.glob("*.ipynb")) if NAME.fullmatch(file.stem)]
+
+
+def in_notebook(file: Path) -> Lesson:
+    """One that is damaged, or begins otherwise, has its file's name for a title: students' notebooks are their own."""
+    try:
+        return lesson(file.stem, opening(file))
+    except (*DAMAGED, RecursionError):
+        return Lesson(file.stem, file.stem, "")
 
 
 def opening(notebook: Path) -> str:
     """The text of its first cell."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(notebook.read_text(encoding="utf-8-sig"))["cells"]
     return "".join(cells[0]["source"]) if cells else ""
 
 

@@ -1,8 +1,6 @@
-"""What a student's own checks have said, kept in a small file of the course folder and shown by the index.
+"""The index's table: every lesson, what a student's own checks have said last (check_record.py), and their guesses.
 
-    .dlmini/progress.json        {"04.ring_allreduce": "passed", "04.tree_allreduce": "not done yet"}
-
-The index shows the student's guesses (guesses.py) beside it. It is for the student's eyes only: grading never reads it.
+What cannot be read costs its own place in the table, and a sentence below says what to do.
 """
 
 from __future__ import annotations
@@ -11,47 +9,28 @@ import html
 import json
 from pathlib import Path
 
-from dlmini.course import guess_record, guesses
+from dlmini.course import check_record, guess_record, guesses
+from dlmini.course.check_record import MARKS
 from dlmini.course.lessons import Lesson, bare, shown
-from dlmini.course.work import private, work_folder
-from dlmini.files import write_text
+from dlmini.course.work import work_folder
+from dlmini.files import DAMAGED
 
-MARKS = {"passed": "✔", "failed": "✘", "not done yet": "○"}
 EMPTY = "no checks yet"
-
-
-def file(folder: Path) -> Path:
-    return folder / ".dlmini" / "progress.json"
-
-
-def said(folder: Path) -> dict[str, str]:
-    """The last verdict of every check."""
-    try:
-        found = json.loads(file(folder).read_text(encoding="utf-8"))
-        return {str(task): str(verdict) for task, verdict in found.items()}
-    except FileNotFoundError:
-        return {}
-    except (ValueError, AttributeError) as error:
-        raise ValueError(f"{file(folder)} cannot be read ({error}); delete it, and run your checks again") from error
-
-
-def record(task: str, verdict: str, folder: Path | None = None) -> None:
-    """Keep what a check has said."""
-    if verdict not in MARKS:
-        raise ValueError(f"a check says one of {', '.join(MARKS)}, not {verdict!r}")
-    place = file(folder or work_folder())
-    kept = said(place.parents[1]) | {task: verdict}
-    private(place.parents[1])
-    write_text(place, json.dumps(kept, indent=1, sort_keys=True))
 
 
 class Progress:
     """A table in a notebook, lines in a terminal: every lesson, what its checks have said last, and one's guesses."""
 
     def __init__(
-        self, lessons: list[Lesson], verdicts: dict[str, str], guessed=(), asked: dict[str, int] | None = None
+        self,
+        lessons: list[Lesson],
+        verdicts: dict[str, str],
+        guessed=(),
+        asked: dict[str, int] | None = None,
+        notes: list[str] | None = None,
     ):
         self.lessons, self.verdicts, self.guessed, self.asked = lessons, verdicts, list(guessed), asked or {}
+        self.notes = notes or []
 
     def of(self, lesson: Lesson) -> str:
         own = sorted((task, verdict) for task, verdict in self.verdicts.items() if task.startswith(f"{lesson.number}."))
@@ -74,7 +53,7 @@ class Progress:
         return f"; guesses {dots} ({self.counted(lesson)})" if dots else ""
 
     def _below(self) -> list[str]:
-        return [guesses.LEGEND, guess_record.trend(self.guessed)] if self.guessed else []
+        return [*([guesses.LEGEND, guess_record.trend(self.guessed)] if self.guessed else []), *self.notes]
 
     def _repr_html_(self) -> str:
         rows = [(it.number, link(it), html.escape(self.of(it)), self._row(it)) for it in self.lessons]
@@ -104,11 +83,29 @@ def progress() -> Progress:
     folder = work_folder()
     notebooks = folder / "notebooks" if (folder / "notebooks").is_dir() else Path.cwd()
     lessons = shown(notebooks)
-    asked = {it.number: len(asked_in(notebooks / f"{it.name}.ipynb")) for it in lessons}
-    return Progress(lessons, said(folder), guess_record.record(folder), asked)
+    asked = {it: asked_in(notebooks / f"{it.name}.ipynb") for it in lessons}
+    counts = {it.number: len(names or ()) for it, names in asked.items()}
+    verdicts, damaged = check_record.read(folder)
+    notes = [*(told_broken(it) for it, names in asked.items() if names is None), *map(told_damaged, damaged)]
+    return Progress(lessons, verdicts, guess_record.record(folder), counts, notes)
 
 
-def asked_in(notebook: Path) -> list[str]:
-    """The names of the guesses that a notebook asks for."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return guesses.asked_in("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
+def told_broken(lesson: Lesson) -> str:
+    return (
+        f"{lesson.name}.ipynb cannot be read as a notebook. If Jupyter does not open it either: move it away, and "
+        "the next start of the lab, or `dlmini update`, brings a new one."
+    )
+
+
+def told_damaged(file: Path) -> str:
+    again = "delete it" if file.name == check_record.EARLIER else f'run check("{file.name}") again'
+    return f"What {file} held of your checks cannot be read: {again}."
+
+
+def asked_in(notebook: Path) -> list[str] | None:
+    """The names of the guesses that a notebook asks for; None if it is none that can be read."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8-sig"))["cells"]
+        return guesses.asked_in("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
+    except (*DAMAGED, RecursionError):
+        return None

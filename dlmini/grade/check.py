@@ -38,6 +38,7 @@ class Report:
     verdicts: list[Verdict]
     hints: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)  # tests of each function that only grading runs
+    note: str = ""  # what else is to be said, below all cards
 
     def __bool__(self) -> bool:
         return bool(self.verdicts) and all(v.status == PASSED for v in self.verdicts)
@@ -57,7 +58,7 @@ class Report:
     def _repr_html_(self) -> str:
         if not self.verdicts:
             return f"<div>{escape(repr(self))}</div>"
-        return "".join(map(self._html_of, self.tasks()))
+        return "".join([*map(self._html_of, self.tasks()), f"<div>{escape(self.note)}</div>" * bool(self.note)])
 
     def _html_of(self, task: str) -> str:
         cards = "".join(card(v, self._replay(v)) for v in self.of(task))
@@ -74,10 +75,10 @@ class Report:
     def __repr__(self) -> str:
         if not self.verdicts:
             return f"{self.word}: no exercise of that name yet"
-        return "\n".join(
-            "\n".join(filter(None, [task, *(lines(v, self._replay(v)) for v in self.of(task)), self._more(task)]))
-            for task in self.tasks()
-        )
+        return "\n".join(filter(None, [*map(self._text_of, self.tasks()), self.note]))
+
+    def _text_of(self, task: str) -> str:
+        return "\n".join(filter(None, [task, *(lines(v, self._replay(v)) for v in self.of(task)), self._more(task)]))
 
     def of(self, task: str) -> list[Verdict]:
         """The verdicts on one function; of an untouched one a single verdict says it."""

@@ -11,8 +11,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from dlmini.course.progress import work_folder
 from dlmini.course.strip import stubs
+from dlmini.course.work import work_folder
 from dlmini.nn import Model, ops
 
 # the student's name -> the library's, and how a call of the library's is made with the student's

@@ -1,6 +1,5 @@
 """Students' files are never overwritten, their progress is kept, and lessons know how large to be."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -12,6 +11,7 @@ from dlmini import check, profile
 from dlmini.cli import app
 from dlmini.commands.workspace import told
 from dlmini.course import folder, progress
+from dlmini.course.check_record import read, record, said
 from dlmini.course.lessons import Lesson
 from dlmini.course.updating import Update
 from dlmini.course.work import current, work_folder
@@ -152,12 +152,12 @@ def test_progress_is_kept_beside_the_exercises_and_out_of_git(tmp_path, monkeypa
     (tmp_path / "exercises").mkdir()
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
-    progress.record("04.ring", "failed")
-    progress.record("04.ring", "passed")
-    progress.record("03.bsp_step", "not done yet")
-    assert progress.said(tmp_path) == {"04.ring": "passed", "03.bsp_step": "not done yet"}
+    record("04.ring", "failed")
+    record("04.ring", "passed")
+    record("03.bsp_step", "not done yet")
+    assert said(tmp_path) == {"04.ring": "passed", "03.bsp_step": "not done yet"}
     assert (tmp_path / ".dlmini" / ".gitignore").read_text() == "*\n"
-    assert sorted(os.listdir(tmp_path / ".dlmini")) == [".gitignore", "progress.json"]
+    assert sorted(os.listdir(tmp_path / ".dlmini")) == [".gitignore", "checks"]
 
 
 def test_progress_shows_each_lesson_with_its_own_checks():
@@ -167,13 +167,78 @@ def test_progress_shows_each_lesson_with_its_own_checks():
     assert "<a href='03_a.ipynb'>&lt;A&gt;</a>" in shown._repr_html_()
 
 
-def test_progress_that_cannot_be_read_says_what_to_do(tmp_path):
-    progress.record("00.shard", "passed", tmp_path)
-    progress.file(tmp_path).write_text("[")
-    with pytest.raises(ValueError, match="delete it, and run your checks again"):
-        progress.said(tmp_path)
+def test_a_damaged_verdict_costs_itself_alone_and_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    (tmp_path / "notebooks").mkdir()
+    for task in ("00.shard", "00.empty", "00.foreign", "00.folder"):
+        record(task, "passed", tmp_path)
+    checks = tmp_path / ".dlmini" / "checks"
+    (checks / "00.empty").write_text("")
+    (checks / "00.foreign").write_bytes(b"\xff")
+    (checks / "00.folder").unlink()
+    (checks / "00.folder").mkdir()
+    (checks / "a note.txt").write_text("mine")
+    assert said(tmp_path) == {"00.shard": "passed"}
+    assert [file.name for file in read(tmp_path)[1]] == ["00.empty", "00.folder", "00.foreign"]
+    below = repr(progress.progress())
+    assert f'What {checks / "00.empty"} held of your checks cannot be read: run check("00.empty") again.' in below
+    record("00.empty", "failed", tmp_path)
+    assert said(tmp_path)["00.empty"] == "failed"
     with pytest.raises(ValueError, match="a check says one of"):
-        progress.record("00.shard", "perfect", tmp_path)
+        record("00.shard", "perfect", tmp_path)
+    with pytest.raises(ValueError, match=r"such as 04\.ring_allreduce"):
+        record("../00.shard", "passed", tmp_path)
+
+
+@pytest.mark.parametrize("spoilt", ["[", "", "[]", '{"00.a": {"b": 1}}', '{"00.a": 3}', "[" * 20000, "\0"])
+def test_what_an_earlier_version_kept_is_read_and_if_damaged_named(tmp_path, monkeypatch, spoilt):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    record("00.shard", "passed", tmp_path)
+    old = tmp_path / ".dlmini" / "progress.json"
+    old.write_text('{"00.shard": "failed", "01.a": "passed"}')
+    assert read(tmp_path) == ({"00.shard": "passed", "01.a": "passed"}, [])
+    old.write_text(spoilt)
+    assert read(tmp_path) == ({"00.shard": "passed"}, [old])
+    assert repr(progress.progress()) == f"What {old} held of your checks cannot be read: delete it."
+
+
+def test_checks_of_several_programs_at_once_all_count(tmp_path):
+    """Between reading and writing of one another has written: as two that write one file would find it."""
+    one, other = "04.ring_allreduce", "05.fetch"
+    record(one, "passed", tmp_path)
+    before = {file: file.read_bytes() for file in (tmp_path / ".dlmini").rglob("*") if file.is_file()}
+    record(other, "passed", tmp_path)
+    for file, content in before.items():  # who read then writes now
+        file.write_bytes(content)
+    assert said(tmp_path) == {one: "passed", other: "passed"}
+
+
+@pytest.mark.parametrize("spoilt", ["", '{"cells": [', "{}", '{"cells": [3]}', "[" * 20000])
+def test_a_broken_notebook_of_a_student_does_not_cost_the_index(tmp_path, monkeypatch, spoilt):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    (tmp_path / "notebooks").mkdir()
+    shutil.copy(PROJECT / "notebooks" / "00_meet_the_lab.ipynb", tmp_path / "notebooks")
+    (tmp_path / "notebooks" / "04_allreduce.ipynb").write_text(spoilt)
+    (tmp_path / "notebooks" / "50_my_own.ipynb").write_text('{"cells": []}')
+    first, second, third, note = repr(progress.progress()).splitlines()
+    assert first.startswith("00  Meet the lab: ")
+    assert (second[:2], third[:2]) == ("04", "50")
+    assert note.startswith("04_allreduce.ipynb cannot be read as a notebook.")
+    assert "brings a new one" in progress.progress()._repr_html_()
+
+
+def test_a_check_that_could_not_be_kept_is_shown_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("DLMINI_WORK", str(tmp_path))
+    (tmp_path / "exercises").mkdir()
+    shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", tmp_path / "exercises")
+    (tmp_path / ".dlmini").write_text("a file where the course keeps its own")
+    report = check("00.shard")
+    why = "This does not count in the index, it could not be kept: "
+    assert report
+    assert repr(report).splitlines()[-1].startswith(f"{why}{tmp_path / '.dlmini'} is there, and is no folder")
+    assert why in report._repr_html_()
+    shown = CliRunner().invoke(app, ["check", "00.shard"])
+    assert (shown.exit_code, why in shown.output) == (0, True)
 
 
 def test_check_shows_a_card_and_keeps_it(tmp_path, monkeypatch):
@@ -182,7 +247,7 @@ def test_check_shows_a_card_and_keeps_it(tmp_path, monkeypatch):
     shutil.copy(PROJECT / "exercises" / "04_allreduce.py", tmp_path / "exercises")
     assert "not done yet" in repr(check("04.ring_allgather"))
     assert "no exercise of that name yet" in repr(check("99.nothing"))
-    assert json.loads((tmp_path / ".dlmini" / "progress.json").read_text()) == {"04.ring_allgather": "not done yet"}
+    assert said(tmp_path) == {"04.ring_allgather": "not done yet"}
     with pytest.raises(ValueError, match=r"such as 04\.ring_allreduce, or a lesson alone"):
         check("ring")
 
@@ -192,7 +257,17 @@ def test_a_check_in_a_terminal_counts_as_one_in_a_notebook(tmp_path, monkeypatch
     (tmp_path / "exercises").mkdir()
     shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", tmp_path / "exercises")
     assert CliRunner().invoke(app, ["check", "00.shard"]).exit_code == 0
-    assert progress.said(tmp_path) == {"00.shard": "passed"}
+    assert said(tmp_path) == {"00.shard": "passed"}
+
+
+@pytest.mark.parametrize("named", [".", "exercises"])
+def test_a_check_counts_also_if_the_course_folder_is_named(tmp_path, monkeypatch, named):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "exercises").mkdir()
+    shutil.copy(PROJECT / "solutions" / "00_meet_the_lab.py", tmp_path / "exercises")
+    assert check("00.shard", folder=named)
+    assert said(tmp_path) == {"00.shard": "passed"}
 
 
 def test_a_check_of_files_elsewhere_is_nobodys_progress(tmp_path, monkeypatch):
