@@ -48,6 +48,9 @@ CLOSED = """
             return what(*args, **more)
         except OSError:
             return "closed"
+    def mapped(file):
+        libc.mmap.restype = ctypes.c_void_p
+        return ctypes.c_void_p(libc.mmap(None, 4096, 1, 2, file, 0))
     {attempts}
 """
 FORBIDDEN = {
@@ -70,6 +73,17 @@ FORBIDDEN = {
     "locks that forks share": "tried(fcntl.fcntl, code, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 0, 1, 0))",
     "who holds a lock": "tried(fcntl.fcntl, code, fcntl.F_GETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0))",
     "who opens a folder": "tried(fcntl.fcntl, os.open('/', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)",
+    "notes on a file": "tried(fcntl.fcntl, code, 1036, struct.pack('Q', 3))",
+    "reading notes on a file": "tried(fcntl.fcntl, code, 1035, bytes(8))",
+    "what is known of a file's place": "tried(fcntl.ioctl, code, 0x6612, 0)",
+    "whether a page is in memory, by reading": "tried(os.preadv, code, [bytearray(1)], 0, os.RWF_NOWAIT)",
+    "whether a page is in memory": "'closed' if libc.mincore(mapped(code), 4096, bytes(1)) else 'open'",
+    "how many pages are in memory": "'closed' if libc.syscall(451, code, bytes(16), bytes(40), 0) else 'open'",
+    "dropping pages of a file": "tried(os.posix_fadvise, code, 0, 4096, os.POSIX_FADV_DONTNEED)",
+    "fetching pages of a file": "'closed' if libc.readahead(code, 0, 4096) else 'open'",
+    "advice to fetch pages": "'closed' if libc.madvise(mapped(code), 4096, 3) else 'open'",
+    "advice to drop pages": "'closed' if libc.madvise(mapped(code), 4096, 21) else 'open'",
+    "reading without waiting": "'closed' if libc.syscall({io_setup}, 1, bytes(8)) else 'open'",
     "watches of files": "'closed' if libc.inotify_init1(0) < 0 else 'open'",
     "namespaces": "'closed' if libc.unshare(0x10000000) else 'open'",
     "new namespaces": "'closed' if libc.syscall({clone}, 0x10000000 | 17, 0, 0, 0, 0) < 0 else 'open'",
@@ -93,7 +107,7 @@ FORBIDDEN = {
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_the_filter_refuses(what):
     attempt = FORBIDDEN[what]
-    for name, number in numbers("clone:56:220 add_key:248:217").items():
+    for name, number in numbers("clone:56:220 add_key:248:217 io_setup:206:0").items():
         attempt = attempt.replace(f"{{{name}}}", str(number))
     with tempfile.NamedTemporaryFile() as mine:
         attempts = f"mine = {mine.name!r}; print({attempt})"
@@ -163,7 +177,8 @@ def test_the_filter_lets_nobody_write_where_it_is_to(tmp_path):
 
 @filtered
 def test_the_filter_lets_honest_programs_work(tmp_path):
-    """Threads, forks, other programs, signals to oneself, imports, NumPy, pairs of sockets, and its own limits."""
+    """Threads, forks, other programs, signals to oneself, imports, NumPy, pairs of sockets, its own limits, and files
+    read in pieces, looked at and handed on."""
     attempts = """
     import signal, resource, asyncio, tempfile, multiprocessing.dummy
     import numpy as np
@@ -180,9 +195,11 @@ def test_the_filter_lets_honest_programs_work(tmp_path):
     found.append(asyncio.run(asyncio.sleep(0, 5)))
     found.append(round(float(np.linalg.inv(np.eye(300) * 2).sum())))
     found.append(open('/dev/null', 'w').write('xxxxxx'))
+    found.append(os.preadv(code, [bytearray(7)], 0))
+    os.isatty(code), os.set_inheritable(code, True), os.set_blocking(reader, False), os.dup(code)
     print(*found)
     """
-    assert script(CLOSED.format(writing=False, attempts=attempts)) == ["1", "7", "3", "4", "4", "5", "150", "6"]
+    assert script(CLOSED.format(writing=False, attempts=attempts)) == ["1", "7", "3", "4", "4", "5", "150", "6", "7"]
 
 
 @filtered
@@ -212,7 +229,7 @@ def test_numbers_of_calls_are_those_of_the_c_library():
     for header in headers:
         pairs = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())
         known.append({name: int(number) for name, number in pairs})
-    tables = (calls.NETWORK, calls.SHARED, calls.OTHERS, calls.SYSTEM, calls.UNREADABLE, calls.LOOKED_AT)
+    tables = (calls.NETWORK, calls.SHARED, calls.CACHE, calls.OTHERS, calls.SYSTEM, calls.UNREADABLE, calls.LOOKED_AT)
     tables += calls.WRITING, calls.CHANGING
     for word in " ".join(tables).split():
         name, *given = word.split(":")

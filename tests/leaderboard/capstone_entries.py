@@ -72,6 +72,20 @@ CHEATS = {
         "def say(update, seed):",
         "def say(update, seed):\n    import fcntl\n    fcntl.lockf(open(np.__file__), fcntl.LOCK_SH)",
     ),
+    "meets others by a note on a file that all may read": (
+        "def say(update, seed):",
+        "def say(update, seed):\n    import fcntl\n    fcntl.fcntl(open(np.__file__), 1036, (3).to_bytes(8, 'little'))",
+    ),
+    "drops pages of a file that all may read": (
+        "def say(update, seed):",
+        "def say(update, seed):\n    import os\n"
+        "    os.posix_fadvise(open(np.__file__).fileno(), 0, 0, os.POSIX_FADV_DONTNEED)",
+    ),
+    "asks which pages of a file that all may read are in memory": (
+        "def say(update, seed):",
+        "def say(update, seed):\n    import os\n"
+        "    os.preadv(open(np.__file__).fileno(), [bytearray(1)], 0, os.RWF_NOWAIT)",
+    ),
 }
 LIAR = (
     "    return index.tobytes() + update[index].tobytes()",

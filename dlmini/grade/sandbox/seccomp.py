@@ -2,10 +2,11 @@
 
 A filter is a small program of the Berkeley packet filter that sees a call's number and arguments; seccomp(2). What it
 closes: the network, sockets of any kind but a connected pair, shared memory and queues (which would outlive a case),
-locks and watches of files (by which two processes that may only read the same file could talk), other processes,
-mounts, modes, owners and times of files (of which Landlock knows nothing), and, where nothing else forbids it, writing
-files. Calls whose arguments lie in memory, and those that are newer than this file, are answered with "no such call":
-the C library then takes the older one, which can be looked at.
+locks and watches of files, notes on files and what the kernel keeps of them in memory (by which two processes that may
+only read the same file could talk), other processes, mounts, modes, owners and times of files (of which Landlock knows
+nothing), and, where nothing else forbids it, writing files. Calls whose arguments lie in memory, reading with flags,
+and calls that are newer than this file, are answered with "no such call": the C library then takes the older one, which
+can be looked at.
 """
 
 from __future__ import annotations
@@ -24,17 +25,15 @@ ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16  # where they stand in struct seccomp_data
 NAMESPACES = 0x7E020000  # CLONE_NEW..., <linux/sched.h>
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
-OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: have signals sent to others
-LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and F_OFD_...: locks carry what nobody weighs
-LEASES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY: who opens or reads a file
-SIZES = (
-    1031,
-    1036,
-    1038,
-)  # F_SETPIPE_SZ, F_SET_RW_HINT, F_SET_FILE_RW_HINT: kept by a pipe, which the next case has, too
+# What one may do with an open file, and nothing else: locks, leases, owners of signals, hints that the kernel keeps for
+# every reader of the file, and sizes that a pipe keeps for the next case carry what nobody weighs.
+OWN_FILE = (0, 1, 2, 3, 4, 1030, 1032)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ
 QUESTIONS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # about terminals and pipes: TCGETS, TCGETS2,
 # TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others change files that can only be read (FS_IOC_SETFLAGS).
 PAIRS = (1, 0x801, 0x80001, 0x80801)  # SOCK_STREAM, with SOCK_NONBLOCK, SOCK_CLOEXEC: it can be sent nowhere else
+# Advice about one's own memory: MADV_DONTNEED, FREE, DONTFORK, DOFORK, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP,
+# WIPEONFORK, KEEPONFORK, GUARD_INSTALL, GUARD_REMOVE. The rest tells the kernel which pages of files to fetch or drop.
+ADVICE = (4, 8, 10, 11, 14, 15, 16, 17, 18, 19, 102, 103)
 Rows = list[tuple[int, int, int, int]]  # (what, jump if so, jump if not, value)
 
 
@@ -59,7 +58,7 @@ def close(writing: bool = True) -> bool:
 def program(pid: int, writing: bool) -> Rows:
     """The filter of the process with this number. Every row that concerns a call ends in an answer."""
     known = calls.numbers(calls.LOOKED_AT)
-    always = calls.NETWORK, calls.SHARED, calls.OTHERS, calls.SYSTEM, calls.CHANGING
+    always = calls.NETWORK, calls.SHARED, calls.CACHE, calls.OTHERS, calls.SYSTEM, calls.CHANGING
     denied = calls.numbers(*always, *([calls.WRITING] * writing))
     rows = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, calls.architecture()), answer(KILL), (LOAD, 0, 0, NUMBER)]
     rows += [(ATLEAST, 0, 1, calls.NEWEST + 1), refused(errno.ENOSYS)]  # and those of other kinds of programs
@@ -79,7 +78,7 @@ def looked_at(pid: int, writing: bool) -> dict[str, Rows]:
     found = {"kill": only(0, (*me, -pid)), "tgkill": only(0, me), "prlimit64": only(0, me)}
     found |= {f"sched_set{what}": only(0, me) for what in ("affinity", "scheduler", "param", "attr")}
     found |= {"setpriority": [*unless(0, 0), *only(1, me)], "socketpair": only(1, PAIRS), "ioctl": only(1, QUESTIONS)}
-    found |= {"fcntl": but(1, OWNERS + LOCKS + LEASES + SIZES), "clone": without(0, NAMESPACES)}
+    found |= {"fcntl": only(1, OWN_FILE), "madvise": only(2, ADVICE), "clone": without(0, NAMESPACES)}
     if writing:
         found |= {"open": without(1, WRITES), "openat": without(2, WRITES)}
     return found
@@ -113,10 +112,6 @@ def only(place: int, values: tuple[int, ...]) -> Rows:
 def unless(place: int, value: int) -> Rows:
     """Refused if it is another; else the rows that follow decide. For setpriority all but 0 means many processes."""
     return [argument(place), (EQUAL, 1, 0, value), refused()]
-
-
-def but(place: int, values: tuple[int, ...]) -> Rows:
-    return [argument(place), *(row for v in values for row in ((EQUAL, 0, 1, v % 2**32), refused())), answer(ALLOW)]
 
 
 def without(place: int, flags: int) -> Rows:

@@ -17,6 +17,9 @@ SHARED = """
     memfd_secret:447:447 add_key:248:217 request_key:249:218 keyctl:250:219 flock:73:32 inotify_init:253:
     inotify_init1:294:26 inotify_add_watch:254:27
 """
+CACHE = """
+    fadvise64:221:223 readahead:187:213 mincore:27:232 cachestat:451:451 io_setup:206:0 io_submit:209:2
+"""
 OTHERS = """
     ptrace:101:117 process_vm_readv:310:270 process_vm_writev:311:271 kcmp:312:272 pidfd_getfd:438:438
     pidfd_send_signal:424:424 tkill:200:130 rt_sigqueueinfo:129:138 rt_tgsigqueueinfo:297:240
@@ -35,12 +38,12 @@ SYSTEM = """
     ioperm:173: sync:162:81 syncfs:306:267
 """
 UNREADABLE = """
-    clone3:435:435 openat2:437:437
+    clone3:435:435 openat2:437:437 preadv2:327:286 pwritev2:328:287
 """
 LOOKED_AT = """
     kill:62:129 tgkill:234:131 prlimit64:302:261 sched_setaffinity:203:122 sched_setscheduler:144:119
     sched_setparam:142:118 sched_setattr:314:274 setpriority:141:140 fcntl:72:25 ioctl:16:29 clone:56:220 open:2:
-    openat:257:56 socketpair:53:199
+    openat:257:56 socketpair:53:199 madvise:28:233
 """
 WRITING = """
     creat:85: mkdir:83: mkdirat:258:34 mknod:133: mknodat:259:33 rmdir:84: unlink:87: unlinkat:263:35 rename:82:
