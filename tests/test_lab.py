@@ -218,6 +218,18 @@ def test_check_finds_the_course_that_the_lab_has_made_here(tmp_path, monkeypatch
     assert work.work_folder() == tmp_path / COURSE
 
 
+def test_two_labs_at_once_each_keep_their_own_python(tmp_path, monkeypatch):
+    monkeypatch.setattr(jupyter.platformdirs, "user_data_dir", lambda *_, **__: str(tmp_path / "data"))
+    found = {}
+    for name in ("one", "other"):
+        monkeypatch.setattr(sys, "executable", f"/clones/{name}/python")
+        found[name] = jupyter.environment(jupyter.settings_folder(tmp_path / name), tmp_path / name)
+    for name, env in found.items():
+        kernel = Path(env["JUPYTER_PATH"]) / "kernels" / "python3" / "kernel.json"
+        assert json.loads(kernel.read_text())["argv"][0] == f"/clones/{name}/python"
+    assert len({env["JUPYTERLAB_SETTINGS_DIR"] for env in found.values()}) == 1
+
+
 def test_kernels_know_the_folder_however_it_was_named(tmp_path, monkeypatch):
     """They begin in notebooks/: from there a relative name would lead elsewhere."""
     monkeypatch.chdir(tmp_path)

@@ -21,6 +21,8 @@ from typing import NamedTuple
 import platformdirs
 import psutil
 
+from dlmini.files import write_text
+
 START = 60.0  # seconds until it must answer
 GRACE = 20.0  # seconds to shut down kernels
 WHOLE = "file-browser-path=/"  # the list of files begins at the top: exercises are seen beside notebooks
@@ -93,7 +95,7 @@ def settings_folder(run: Path) -> Path:
     for folder in (own, run):
         with suppress(OSError):
             quieten(folder / "settings" / NOTIFICATIONS)
-            register(folder / "share" / "kernels" / "python3" / "kernel.json")
+            register(run / "share" / "kernels" / "python3" / "kernel.json")
             whole_words(folder / "config" / "custom" / "custom.css")
             return folder
     raise OSError(f"neither {own} nor {run} can be written to; free some space, or make one of them writable")
@@ -112,14 +114,14 @@ def whole_words(file: Path) -> None:
 
 
 def register(file: Path) -> None:
-    """The python3 kernel is this very Python."""
+    """The python3 kernel is this very Python; of this lab alone, since another may run another Python."""
     command = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     write(file, {"argv": command, "display_name": "Python 3 (ipykernel)", "language": "python"})
 
 
 def write(file: Path, content: dict) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    write_text(file, json.dumps(content, indent=1))  # whole at any moment: another lab may just read it
 
 
 def environment(home: Path, run: Path) -> dict[str, str]:
@@ -127,7 +129,7 @@ def environment(home: Path, run: Path) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_"))}
     return inherited | {
         "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_PATH": str(home / "share"),
+        "JUPYTER_PATH": str(run / "share"),
         "JUPYTER_RUNTIME_DIR": str(run / "runtime"),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(run / "workspaces"),
