@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
+from math import inf
 
 from dlmini.comm.ledger import Ledger
 
@@ -47,11 +48,19 @@ class Books:
 
     def __init__(self):
         self.notes: list[tuple[float, int]] = []
+        self.engine = None
 
-    def open(self, ranks) -> None:
+    def open(self, engine) -> None:
         """Before anything is sent. A collective that is computed as one counts from the arrival of each rank."""
-        for rank in ranks:
+        self.engine = engine
+        for rank in engine.ranks:
             rank.ledger = TimedLedger(rank, self.notes)
+
+    def whole_until(self) -> float:
+        """Until when they are whole. In a run that was ended some ranks are ahead, and others might still have sent
+        what belongs before; who waits will not, until the time that messages have come to."""
+        alive = (rank for rank in self.engine.ranks if rank.state == "alive")
+        return min((max(rank.clock, self.engine.time) for rank in alive), default=inf)
 
     def sent_by(self, times: list[float]) -> list[int]:
         """Bytes that all ranks together had sent at each of these times."""

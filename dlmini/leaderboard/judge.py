@@ -77,7 +77,7 @@ class Spoken:
 
     def run(self, program, args=(), listen=None, control=None, may_die=(), may_return=()):
         going = self.inner.open(self._given_voice(program), args, listen, control, may_die, may_return)
-        self.books.open(going.engine.ranks)
+        self.books.open(going.engine)
         return going.run()
 
     def after(self, seconds: float) -> Spoken:
@@ -157,8 +157,10 @@ def faults(outcome: Outcome) -> str:
 
 
 def looks(going, books: Books, machines: int, terms) -> tuple[Look, ...]:
-    """Every look at the test set with what had been used by then; a budget that is used up stays so."""
-    found, open_, measured = [], True, going.looks.measured
+    """Every look at the test set with what had been used by then; a budget that is used up stays so. After a run was
+    ended nobody can tell what a later look would have cost."""
+    found, open_, until = [], True, books.whole_until()
+    measured = [one for one in going.looks.measured if one.at <= until]
     for seen, nbytes in zip(measured, books.sent_by([one.at for one in measured]), strict=True):
         open_ = open_ and terms.affords(machines, seen.at, nbytes) and math.isfinite(seen.accuracy)
         money = terms.price(machines, seen.at, nbytes)

@@ -152,12 +152,34 @@ def test_a_look_is_charged_with_what_others_have_sent_in_the_middle_of_a_round()
     assert 1e6 * look.megabytes >= 2 * (terms.workers - 1) * 4 * terms.numbers
 
 
+AHEAD = changed(  # worker 0 waits for nobody before the last round
+    ("        for j in (i, i, i + 1, i - 1):", "        apart = i and t < 7\n        for j in (i, i, i + 1, i - 1):"),
+    ("K[i, j % size]", "K[i, 1 + (j - 1) % (size - 1) if apart else i if t < 7 else j % size]"),
+)
+STOPS = (
+    "def say(update, seed):",
+    "calls = []\n\ndef say(update, seed):\n    calls.append(0)\n"
+    "    if len(calls) > %d:\n        raise ValueError('enough')",
+)
+
+
+@pytest.mark.parametrize("calls", [1, 6, 20, 40])
+def test_who_ends_a_run_early_pays_for_a_look_what_others_pay(calls):
+    """Ranks that are ahead of those who end it have looked before the others had sent anything."""
+    (world,) = draw(bytes(range(32)), 1, steps=16)
+    whole = rehearse(near(AHEAD), world)
+    ended = rehearse(near(AHEAD.replace(STOPS[0], STOPS[1] % calls)), world)
+    assert "enough" in ended.why
+    assert len(ended.looks) < len(whole.looks) == 8
+    assert ended.looks == whole.looks[: len(ended.looks)]
+
+
 @pytest.mark.parametrize("topology", ["allreduce", "gossip", "star", "server", "choco:topk(0.1)", "async_gossip"])
 def test_at_the_end_of_a_run_the_books_hold_what_ranks_have_booked(topology):
     inner, books = Simulated(5, WORLDS[0].on, seed=1), Books()
     recipe = Recipe(LocalSGD(2), read_topology(topology), rounds=3)
     going = inner.open(program, (WORLDS[0].task, recipe))
-    books.open(going.engine.ranks)
+    books.open(going.engine)
     found = going.run()
     assert books.sent_by([found.seconds, -1.0]) == [found.books.total().nbytes, 0]
     assert found.books == inner.run(program, (WORLDS[0].task, recipe)).books
