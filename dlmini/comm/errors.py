@@ -6,11 +6,22 @@ class CommError(RuntimeError):
 
 
 class Deadlock(CommError):
-    """Some ranks wait, and nothing can happen any more. `waits` says who waits for whom, as data."""
+    """Some ranks wait, and nothing can happen any more. `waits` says who waits for whom, as data.
 
-    def __init__(self, text: str, waits=()):
+    messages: what a rank that has finished has sent, and nobody received.
+    """
+
+    def __init__(self, text: str, waits=(), messages=()):
         super().__init__(text)
-        self.waits = waits
+        self.waits, self.messages = waits, messages
+
+
+class Disagreed(CommError):
+    """Ranks of a group called different collectives. `calls` has each of them, (rank, where), as data."""
+
+    def __init__(self, text: str, calls=()):
+        super().__init__(text)
+        self.calls = calls
 
 
 class Unserved(Deadlock):

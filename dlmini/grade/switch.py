@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import islice
 
 from dlmini.comm.channels import ANY, TAGS, name_of
-from dlmini.comm.errors import CommError, Deadlock, Unreceived
+from dlmini.comm.errors import CommError, Deadlock, Disagreed, Unreceived
 from dlmini.grade.lesson import Found, World
 from dlmini.grade.runner.ending import Raised, ending
 from dlmini.grade.runner.judge_pipes import Lost
 from dlmini.grade.runner.process import RunnerProcess
 from dlmini.grade.runner.values import Garbled
 from dlmini.grade.sandbox.limits import Limits
-from dlmini.sim.diagnosis import picture
+from dlmini.sim.diagnosis import Letter, picture
 from dlmini.sim.simulated import Simulated
 
 FLOPS = 1e18  # of one call of compute: ten years on one core. A sum of larger ones might not be finite
@@ -50,8 +51,11 @@ class Switch:
         try:
             results = Simulated(world.size, world.on, world.seed).run(self.serve)
         except Deadlock as error:
-            waits = [w._replace(where=self.where[w.rank]) for w in error.waits]
-            raise Stuck(f"Deadlock: {sentence(error)}", picture(waits), waits) from error
+            waits = [w._replace(where=self.where[w.rank], unread=self._placed(w.unread)) for w in error.waits]
+            raise Stuck(f"Deadlock: {sentence(error)}", self._drawn(waits, error.messages), waits) from error
+        except Disagreed as error:
+            calls = "\n".join(f"  rank {rank}: {self.where[rank]}" for rank, _ in error.calls)
+            raise Stuck(sentence(error), calls, []) from error
         except Unreceived as error:
             raise Stuck("Messages were sent that nobody has received.", self._unread(error.messages), []) from error
         except CommError as error:
@@ -160,16 +164,22 @@ class Switch:
             return tag
         raise ValueError(f"{tag!r:.100} is no tag")
 
+    def _placed(self, letters) -> tuple[Letter, ...]:
+        """Letters that nobody has read, with the lines of the student's file that sent them.
+
+        Those of a lane are its last ones, as they come in the order of sending.
+        """
+        lanes = Counter(m[:3] for m in letters)
+        places = {lane: iter(self.sent_at[lane][-count:]) for lane, count in lanes.items()}
+        return tuple(m._replace(where=next(places[m[:3]], "a collective of comm")) for m in letters)
+
     def _unread(self, letters) -> str:
-        """Unread messages of a lane are its last ones, as they come in the order of sending."""
-        unread = Counter((m.source, m.dest, m.channel) for m in letters)
-        rows = []
-        for (source, dest, channel), count in unread.items():
-            rows += [
-                f"  {source} --> {dest}, {name_of(channel)}: sent at {at}"
-                for at in self.sent_at[source, dest, channel][-count:]
-            ]
-        return "\n".join(rows[:20])
+        rows = (f"  {m.source} --> {m.dest}, {name_of(m.channel)}: sent at {m.where}" for m in self._placed(letters))
+        return "\n".join(islice(rows, 20))
+
+    def _drawn(self, waits: list, letters) -> str:
+        more = f"\n  what was sent and nobody received:\n{self._unread(letters)}" if letters else ""
+        return picture(waits) + more
 
 
 TAKEN = ("send", "recv", "recv_any", "poll", "arrives", "together", "compute", "now")

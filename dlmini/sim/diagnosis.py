@@ -16,16 +16,6 @@ from dlmini.sim.sending import CODE, LANE, LASTI, NBYTES, SENT, Lane, Queue
 from dlmini.sim.source_lines import outside, place
 
 
-class Wait(NamedTuple):
-    """One blocked rank: what it does, whom it waits for (ranks), and where in its program."""
-
-    rank: int
-    clock: float
-    what: str
-    on: tuple[int, ...]
-    where: str
-
-
 class Letter(NamedTuple):
     """A message nobody received, and where it was sent."""
 
@@ -37,6 +27,24 @@ class Letter(NamedTuple):
     where: str
 
 
+class Wait(NamedTuple):
+    """One blocked rank: what it does, whom it waits for (ranks), where in its program, and what it has not read."""
+
+    rank: int
+    clock: float
+    doing: str
+    on: tuple[int, ...]
+    where: str
+    unread: tuple[Letter, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """What it does, and what else has come: the first message of each lane."""
+        firsts = list({(m.source, m.channel): m for m in reversed(self.unread)}.values())[::-1]
+        said = ", ".join(f"from rank {m.source} ({name_of(m.channel)}), sent at {m.where}" for m in firsts[:3])
+        return self.doing + (f"; unread: {said}" if said else "") + (" ..." if len(firsts) > 3 else "")
+
+
 def place_of(rank) -> str:
     """Where a blocked rank is in its program; of a stream, where its collective was posted."""
     if (job := rank.job()) is not None:
@@ -46,8 +54,8 @@ def place_of(rank) -> str:
 
 
 def wait_of(rank) -> Wait:
-    what, on = said(rank, rank.wants)
-    return Wait(rank.rank, rank.clock, what, on, place_of(rank))
+    doing, on = said(rank, rank.wants)
+    return Wait(rank.rank, rank.clock, doing, on, place_of(rank), unread(rank))
 
 
 def said(rank, wants) -> tuple[str, tuple[int, ...]]:
@@ -55,23 +63,18 @@ def said(rank, wants) -> tuple[str, tuple[int, ...]]:
     if type(wants) is Lane:
         what = f"receives from rank {wants.source.rank} ({name_of(wants.channel)})"
         what += "" if wants.source.state == "alive" else f", which is {wants.source.state}"
-        return what + _unread(rank), (wants.source.rank,)
+        return what, (wants.source.rank,)
     if type(wants) is Queue:
         others = [r.rank for r in rank.engine.ranks if r.rank != rank.rank and r.state == "alive"]
-        return f"receives from anybody ({name_of(wants.channel)})" + _unread(rank), tuple(others)
+        return f"receives from anybody ({name_of(wants.channel)})", tuple(others)
     return wants.missing()
 
 
-def _unread(rank) -> str:
-    lanes = [lane for lane in rank.ins.values() if lane.box]
-    if not lanes:
-        return ""
-    said = ", ".join(
-        f"from rank {lane.source.rank} ({name_of(lane.channel)}), sent at {place(e[CODE], e[LASTI])}"
-        for lane in lanes[:3]
-        for *_, e in lane.box[:1]
-    )
-    return f"; unread: {said}" + (" ..." if len(lanes) > 3 else "")
+def unread(rank) -> tuple[Letter, ...]:
+    """What lies at a rank that receives, and is not what it waits for."""
+    if type(rank.wants) not in (Lane, Queue):
+        return ()
+    return tuple(letter_of(e) for lane in rank.ins.values() for *_, e in lane.box)
 
 
 def letter_of(e: tuple) -> Letter:
@@ -133,10 +136,10 @@ def hopeless(rank, wants, gone) -> CommError:
     text = f"rank {rank.rank} waits for rank {gone.rank}, which {end}: what it waits for will never come"
     if type(wants) is Queue:
         text = f"rank {rank.rank} waits for anybody, and rank {gone.rank} {end}"
-    lines = [text, picture([wait])]
-    if not dead and (letters := astray(gone)):
+    lines, letters = [text, picture([wait])], [] if dead else astray(gone)
+    if letters:
         lines += [f"  what rank {gone.rank} has sent and nobody received:", *listed(letters, 3)]
-    return (DeadRank if dead else Unserved)("\n".join(lines), [wait])
+    return (DeadRank if dead else Unserved)("\n".join(lines), [wait], letters)
 
 
 def left(rank, leave: SystemExit) -> RankFailed:

@@ -59,10 +59,10 @@ def record(seen):
     return judge
 
 
-def examined(source, benches, size=3, **world):
+def examined(source, benches, size=3, collectives=False, **world):
     lesson = Lesson("99_switch")
     case = World(size, [()] * size, **world)
-    lesson.test("program", points=1, cases=lambda coin: [case])(record([]))
+    lesson.test("program", points=1, collectives=collectives, cases=lambda coin: [case])(record([]))
     return Examiner(lesson, source, benches(lesson)).examine(lesson.tests[0], seed=0)
 
 
@@ -80,6 +80,40 @@ def test_waiting_for_somebody_who_has_finished_is_said(benches):
     verdict = examined("def program(comm):\n    return comm.recv(0) if comm.rank == 1 else None\n", benches)
     assert "rank 1 waits for rank 0, which has finished" in verdict.detail
     assert verdict.waits[0][3].startswith("99_switch.py:2: ")
+
+
+def test_what_lies_unread_in_a_deadlock_is_named_with_the_students_line(benches):
+    source = "def program(comm):\n    if comm.rank == 0:\n        comm.send(1, 5, tag=7)\n"
+    source += "    return comm.recv(1 - comm.rank)\n"
+    verdict = examined(source, benches, size=2)
+    unread = "receives from rank 0 (tag 0); unread: from rank 0 (tag 7), sent at 99_switch.py:3: comm.send(1, 5, tag=7)"
+    assert verdict.waits[1][2] == unread
+    assert unread in verdict.picture
+    assert "switch.py:8" not in verdict.picture
+
+
+def test_what_somebody_who_has_finished_sent_with_another_tag_is_named_with_its_line(benches):
+    source = "def program(comm):\n    return comm.recv(0) if comm.rank else comm.send(1, 5, tag=3)\n"
+    verdict = examined(source, benches, size=2)
+    assert "rank 1 waits for rank 0, which has finished" in verdict.detail
+    assert "0 --> 1, tag 3: sent at 99_switch.py:2: return comm.recv(0)" in verdict.picture
+
+
+def test_collectives_that_differ_are_named_with_the_students_lines(benches):
+    source = "import numpy as np\n\n\ndef program(comm):\n    if comm.rank == 0:\n        comm.barrier()\n"
+    source += "    return comm.allreduce(np.ones(3))\n"
+    verdict = examined(source, benches, size=2, collectives=True)
+    assert "rank 1 calls allreduce (ring) of 3 float64, while rank 0 called barrier (doubling)" in verdict.detail
+    places = ("  rank 1: 99_switch.py:7: return comm.allreduce(np.ones(3))", "  rank 0: 99_switch.py:6: comm.barrier()")
+    assert verdict.picture == "\n".join(places)
+
+
+def test_what_a_collective_left_behind_is_told_from_messages(benches):
+    source = "def program(comm):\n    if comm.rank:\n        return comm.bcast(3, root=1)\n    return comm.barrier()\n"
+    verdict = examined(source, benches, size=2, collectives=True)
+    assert verdict.status == FAILED
+    assert "0 --> 1   at" in verdict.picture
+    assert "1 --> 0, bcast: sent at a collective of comm" in verdict.picture
 
 
 def test_messages_that_nobody_received_are_named_with_their_line(benches):

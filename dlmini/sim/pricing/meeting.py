@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from dlmini.comm.channels import ALLGATHER, ALLREDUCE, BARRIER, REDUCE_SCATTER
-from dlmini.comm.errors import CommError
+from dlmini.comm.errors import Disagreed
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.schedules import cut
 from dlmini.comm.schedules.added import added
@@ -101,10 +101,12 @@ class Meeting:
             mine, theirs = str(ticket), str(first)
             if mine == theirs:  # numbers and ghosts
                 mine, theirs = (f"{one} in a {type(one.x).__name__}" for one in (ticket, first))
-            raise CommError(
+            calls = [(one.rank.rank, place(*one.line)) for one in (ticket, first)]
+            raise Disagreed(
                 f"rank {ticket.rank.rank} calls {mine}, while rank {first.rank.rank} called {theirs}: "
                 "all ranks of a communicator must call the same collectives in the same order, with equal lengths\n"
-                f"  rank {ticket.rank.rank}: {place(*ticket.line)}\n  rank {first.rank.rank}: {place(*first.line)}"
+                + "\n".join(f"  rank {rank}: {where}" for rank, where in calls),
+                calls,
             )
         return meeting
 
