@@ -84,10 +84,15 @@ class MailboxComm(Comm):
         return self._poll(source, channel) or not self._inbox.expects(source)
 
     def _work_until(self, source: int, channel: int) -> None:
-        """As inherited, asleep while there is nothing to do."""
+        """As inherited, asleep while there is nothing to do.
+
+        Each look files what is here, also what the posted wait for: if something came since they were worked on, it is
+        their turn, and nobody may sleep on it.
+        """
         while self._unfinished and not self._due(source, channel):
+            came = self._inbox.came
             self._work_on_posted()
-            if self._unfinished and not self._due(source, channel):
+            if self._unfinished and not self._due(source, channel) and self._inbox.came == came:
                 self._wait(source, channel)
 
     def _await(self, source: int, channel: int):
