@@ -157,8 +157,8 @@ class Dashboard(WithStill, ipywidgets.VBox):
     # ---- words ----
 
     def _turn(self, state: str, text: str, kind: str = "quiet") -> None:
+        self.live.say(text, kind)  # first: who sees the state change finds the words that belong to it
         self.live.state = state
-        self.live.say(text, kind)
         self.panel.reflect(state)
 
     def _skip_pause(self) -> None:
