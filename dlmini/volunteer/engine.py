@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections import deque
 from hashlib import blake2b
 
 import numpy as np
@@ -30,6 +29,7 @@ from dlmini.volunteer.dispatch_events import (
 )
 from dlmini.volunteer.dispatcher import Dispatcher
 from dlmini.volunteer.dispatcher_snapshot import due, restored, taken
+from dlmini.volunteer.news import News
 from dlmini.volunteer.rounds import AsTheyCome, Rounds
 from dlmini.volunteer.store import Store, unreadable
 from dlmini.volunteer.unit import STATES, Accept, GiveUp, Terms, Validate
@@ -59,7 +59,7 @@ class Engine:
 
     def __init__(self, folder, work=None, terms: Terms | None = None, same=None, durable=False):
         self.store = Store(folder, durable)
-        self.news, self.seen = deque(maxlen=EVENTS_SHOWN), {}
+        self.news, self.seen = News(EVENTS_SHOWN), {}
         try:
             self.settle(work, terms, same)
             self.size = self.work.size
@@ -165,7 +165,7 @@ class Engine:
         with self.changing():
             orders = self.do(Report(at, host, unit, copy, False))
         self.demand_taken(orders)
-        self.tell(f"{self.names[host]} failed at unit {unit}: {why}")
+        self.tell(f"{self.names[host]} failed at unit {unit}: {why}", f"{host} failed")
 
     def tick(self, at: float) -> None:
         with self.changing():
@@ -222,7 +222,7 @@ class Engine:
             self.tell(f"unit {order.unit} is given up: {order.why}")
             self.add(event.at, self.rounds.over(self.it))
         elif isinstance(order, Missed):
-            self.tell(f"{self.names.get(order.host)} missed the deadline of unit {order.unit}")
+            self.tell(f"{self.names.get(order.host)} missed the deadline of unit {order.unit}", f"{order.host} missed")
 
     def verdict(self, order: Validate):
         """By digests where bits decide; else by the weights."""
@@ -233,7 +233,8 @@ class Engine:
         found = judge(answers, order.quorum, same)
         for copy in found.invalid:
             host = self.it.units[order.unit].copies[copy].host
-            self.tell(f"{self.names.get(host)} gave an answer to unit {order.unit} that others do not confirm")
+            said = f"{self.names.get(host)} gave an answer to unit {order.unit} that others do not confirm"
+            self.tell(said, f"{host} invalid")
         return found
 
     def add(self, at: float, count: int) -> None:
@@ -257,8 +258,8 @@ class Engine:
     def finished(self) -> bool:
         return self.it.done + len(self.it.failed) == self.it.born > 0
 
-    def tell(self, text: str) -> None:
-        self.news.appendleft(text)
+    def tell(self, text: str, kind: str = "") -> None:
+        self.news.tell(text, kind)
 
     def status(self, at: float) -> dict:
         """What the page shows. A host is on if it was heard of lately."""
@@ -285,7 +286,7 @@ class Engine:
             "copies": {state: it.counts[state] for state in STATES},
             "hosts": hosts,
             "accuracy": self.store.accuracies(),
-            "events": list(self.news),
+            "events": self.news.lines(),
         }
 
 

@@ -180,7 +180,7 @@ def test_too_few_answers_for_a_rule_leave_the_weights_and_say_so(opened):
             engine.report(1.0, host, send.unit, send.copy, data, fingerprint(data))
     assert engine.finished
     assert np.array_equal(final(engine), work.initial())
-    assert any("Krum needs n >= 2f + 3" in line for line in engine.news)
+    assert any("Krum needs n >= 2f + 3" in line for line in engine.news.lines())
 
 
 def test_a_step_to_where_no_number_is_is_not_made(opened):
@@ -189,7 +189,7 @@ def test_a_step_to_where_no_number_is_is_not_made(opened):
     huge = np.full(work.size, 3e38, "<f4").tobytes()
     act(engine, hosts(engine, 3), lambda host, data: huge if engine.iteration == 0 else data)
     assert np.isfinite(final(engine)).all()
-    assert any("no finite numbers" in line for line in engine.news)
+    assert any("no finite numbers" in line for line in engine.news.lines())
 
 
 def test_a_step_that_python_cannot_compute_is_not_made(opened):
@@ -198,7 +198,7 @@ def test_a_step_that_python_cannot_compute_is_not_made(opened):
     engine = opened(work)
     act(engine, hosts(engine, 3))
     assert np.array_equal(final(engine), work.initial())
-    assert any(line.startswith("step 2 is not made") for line in engine.news)
+    assert any(line.startswith("step 2 is not made") for line in engine.news.lines())
 
 
 def test_a_drift_is_asked_for_open_units_only(opened):

@@ -78,7 +78,7 @@ def test_a_client_whose_training_leaves_the_numbers_reports_that_and_goes_on(tmp
         assert client.stay(units=2) == 2
         assert said == []
         assert engine.it.counts["error"] == 2
-        assert "no finite numbers; its rate may be too high" in engine.news[0]
+        assert "no finite numbers; its rate may be too high" in engine.news.lines()[0]
 
 
 @pytest.mark.parametrize("when", ["at rest", "before a unit", "with an answer in hand"])
