@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from contextlib import suppress
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from dlmini.commands.progress import end_as_by_ctrl_c
 from dlmini.terminal import console
 
 
@@ -29,8 +28,7 @@ def join(
     from dlmini.comm.classroom.member import Member, split_address
 
     member = Member(*split_address(address), read_key(key), checked_name(name) if name else own_name(), port, say)
-    with suppress(AttributeError, ValueError):  # asked to end, it says good-bye as with Ctrl-C
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_by_ctrl_c()
     try:
         member.stay(wait)
     except KeyboardInterrupt:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from math import isnan
 
 import typer
 
 
+def end_as_by_ctrl_c() -> None:
+    """Who is asked to end (SIGTERM) ends in good order, as with Ctrl-C."""
+    with suppress(AttributeError, ValueError):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 def ended_early(work: Callable[[], object]) -> bool:
     """Do it. True if Ctrl-C ended it: what it has put down until then is to be shown and written."""
+    end_as_by_ctrl_c()
     try:
         work()
     except KeyboardInterrupt:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -17,7 +16,7 @@ import typer
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from dlmini.commands.progress import ended_early, refuse_ignored
+from dlmini.commands.progress import end_as_by_ctrl_c, ended_early, refuse_ignored
 from dlmini.files import plainly
 from dlmini.terminal import console, write_results
 
@@ -69,6 +68,7 @@ def serve(
 ) -> None:
     """Serve a project: volunteers join it by `dlmini volunteer join`, everybody watches it at its address."""
     demand()
+    end_as_by_ctrl_c()
     from dlmini.volunteer.engine import Engine
     from dlmini.volunteer.server import serve as run
     from dlmini.volunteer.unit import Terms
@@ -87,7 +87,10 @@ def serve(
     same = Close(tolerance) if tolerance else Bitwise()
     engine = Engine(folder, work, terms, same, durable)
     tls = (certificate, key) if certificate else ()
-    run(engine, host, port, tls, lambda port: welcome(engine, host, port, bool(tls)))
+    try:
+        run(engine, host, port, tls, lambda port: welcome(engine, host, port, bool(tls)))
+    except KeyboardInterrupt:  # the usual way to end it
+        say(f"The server has ended. Serve {folder} again, and the project goes on where it was.")
 
 
 def described(given: dict):
@@ -148,8 +151,7 @@ def join(
 
     own = "".join(c for c in name or socket.gethostname() if c.isalnum() or c in " .()-_")[:40].strip() or "volunteer"
     client = Client(url, own, folder, Limits(cores, ram, disk, hours), say, trusted(authority))
-    with suppress(AttributeError, ValueError):  # asked to end, it leaves as with Ctrl-C
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_by_ctrl_c()
     if with_parent:
         from dlmini.volunteer.client import follow_parent
 
@@ -219,7 +221,8 @@ def demo(
     found = Found(seed, seeds)
     early = ended_early(lambda: study(parts, seed, crew or os.cpu_count() or 1, say, iterations, seeds, found))
     if early and not (found.learned or found.others or found.deadlines or found.sets):
-        raise KeyboardInterrupt
+        say("stopped by hand before a part was done; nothing is written")
+        raise typer.Exit(130)
     console.print(Markdown(report.text(found)))
     if out is not None:
         write_results(out, partial(report.write, found), "tables and figures")

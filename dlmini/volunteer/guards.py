@@ -15,6 +15,7 @@ REFUSALS = {
     400: (b"Bad Request", b"this is no HTTP request\n"),
     408: (b"Request Timeout", b"the headers did not come in time; send the whole request at once\n"),
     431: (b"Request Header Fields Too Large", b"the headers are too long; 16 KB are read at most\n"),
+    503: (b"Service Unavailable", b"the server ends; send it again when it is back\n"),
 }
 
 
@@ -72,10 +73,26 @@ class Patient(H11Protocol):
             return
         reason, said = REFUSALS.get(status, REFUSALS[400])
         self.transport.write(REPLY % (status if status in REFUSALS else 400, reason, len(said), said))
+        self.leave()
+
+    def leave(self) -> None:
+        """Say no more; what still comes is not heard, and a request that was half here is over."""
         self.deaf = True
         if self.transport.can_write_eof():
             self.transport.write_eof()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         asyncio.get_running_loop().call_later(LINGER, self.transport.close)
+
+    def shutdown(self) -> None:
+        """uvicorn calls it when the server ends: who has not sent all of his request is not waited for, and whoever
+        does not read his answer is not for long."""
+        asyncio.get_running_loop().call_later(LINGER, self.transport.abort)
+        if self.conn.their_state is h11.SEND_BODY and self.conn.our_state is h11.SEND_RESPONSE:
+            self.refuse(503)
+        elif not self.deaf:
+            super().shutdown()
 
     def connection_lost(self, exc) -> None:
         if self.timer is not None:

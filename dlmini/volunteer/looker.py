@@ -20,6 +20,8 @@ from dlmini.volunteer.described import work_of
 from dlmini.volunteer.store import Store
 
 OFTEN = 0.5  # seconds between two looks for news
+# Of a process out of reach of the terminal's Ctrl-C, and of a notebook's "interrupt": it ends with who started it.
+APART = {"creationflags": 0x200} if os.name == "nt" else {"start_new_session": True}
 
 
 def main(folder: str) -> None:
@@ -48,7 +50,7 @@ class Looker:
 
     def __init__(self, folder):
         order = [sys.executable, "-m", "dlmini.volunteer.looker", str(folder)]
-        self.process = subprocess.Popen(order, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(order, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **APART)
 
     def end(self) -> None:
         self.process.stdin.close()

@@ -32,6 +32,7 @@ import numpy as np
 from dlmini.checks import refuse, whole
 from dlmini.volunteer.described import EXAMPLE, work_for
 from dlmini.volunteer.engine import Engine
+from dlmini.volunteer.looker import APART
 from dlmini.volunteer.server import Server, http, listening
 from dlmini.volunteer.unit import Terms
 
@@ -90,7 +91,8 @@ class Project:
             log = open(self.folder / f"{place.name}.log", "ab")  # noqa: SIM115 - the process has it
             with log:
                 order = [*JOIN, self.url, *options]
-                self.volunteers.append(subprocess.Popen(order, stdin=subprocess.PIPE, stdout=log, stderr=log))
+                process = subprocess.Popen(order, stdin=subprocess.PIPE, stdout=log, stderr=log, **APART)
+                self.volunteers.append(process)
         return names
 
     def kill(self, number: int) -> None:

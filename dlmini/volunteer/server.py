@@ -286,8 +286,16 @@ async def disk(request: Request, error: sqlite3.Error) -> Response:
     return sentence(503, f"the project's file cannot be written ({error}); nothing was taken, try again later")
 
 
+class Ending(uvicorn.Server):
+    """uvicorn's, but it always ends in good order: that takes some seconds at most, also for who presses twice."""
+
+    def handle_exit(self, sig: int, frame) -> None:
+        super().handle_exit(sig, frame)
+        self.force_exit = False
+
+
 def serve(engine: Engine, host: str, port: int, tls: tuple = (), ready=None) -> None:
-    """Until Ctrl-C or SIGTERM. port 0: any; ready(port) is told which. tls: certificate and key file."""
+    """Until KeyboardInterrupt. port 0: any; ready(port) is told which. tls: certificate and key file."""
     try:
         engine.hold()
         server = http(Server(engine), tls)
@@ -315,7 +323,7 @@ def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
         timeout_graceful_shutdown=3,  # who does not answer is not waited for when the server ends
         server_header=False,
     )
-    return uvicorn.Server(config)
+    return Ending(config)
 
 
 def demand_pair(certificate, key) -> None:
