@@ -13,7 +13,7 @@ from dlmini.leaderboard.voices import LONGEST
 from dlmini.leaderboard.worlds import World
 
 REFERENCES = ("plain", "composed", "ours")
-UNREPEATABLE = "judged again in world 1 it came to something else, so nothing counts: draw lots from `seed` alone"
+UNREPEATABLE = "judged again it came to something else, so nothing counts: draw lots from `seed` alone"
 TRIES = 2  # for a trial in which the judge's own side fails
 
 
@@ -69,20 +69,26 @@ def race(
 
 
 def all_trials(entry: Entry, worlds: list[World], sandbox, told) -> tuple[Trial, ...]:
-    """An entry in every world; one with code of its own in the first of them twice."""
+    """An entry in every world; of one with code of its own nothing counts if it comes to something else next time."""
     trials = []
     for world in worlds:
         trials.append(one_trial(entry, world, sandbox))
+        if trials[-1].looks and not entry.reference:  # where nothing counts, nothing needs to be tried again
+            trials[-1] = agreed(trials[-1], one_trial(entry, world, sandbox))
         told(entry.name, trials[-1])
-    if not entry.reference and trials[0].looks and differ(trials[0], one_trial(entry, worlds[0], sandbox)):
+    if any(trial.why == UNREPEATABLE for trial in trials):
         return tuple(replace(trial, looks=(), why=UNREPEATABLE) for trial in trials)
     return tuple(trials)
 
 
-def differ(one: Trial, again: Trial) -> bool:
-    """Whether an entry comes to something else each time. On a busy machine one of the two may have ended earlier."""
-    both = list(zip(one.looks, again.looks, strict=False))
-    return any(repr(a) != repr(b) for a, b in both) or (not again.broken and one.legend != again.legend)
+def agreed(one: Trial, again: Trial) -> Trial:
+    """What both came to. On a busy machine one of the two may have ended earlier: then that much counts."""
+    if again.broken:
+        return again
+    shorter = min(one, again, key=lambda trial: len(trial.looks))
+    same = all(repr(a) == repr(b) for a, b in zip(one.looks, again.looks, strict=False))
+    alike = same and (one.legend == again.legend or not again.legend)
+    return shorter if alike else replace(one, looks=(), why=UNREPEATABLE)
 
 
 def one_trial(entry: Entry, world: World, sandbox) -> Trial:

@@ -125,15 +125,19 @@ def test_state_does_not_survive_a_world():
 
 def test_who_hears_something_else_every_time_is_still_judged_alike(honest):
     """`hear` that counts its calls: each rank has its own count, which follows from the run alone. A race runs it twice
-    in its first world, and compares."""
+    in each world, and compares."""
     (found,) = race([Entry("counting", changed(COUNTING, LESS))], WORLDS[:1], choose("auto"))
     assert found.why == ""
     assert found.trials[0].looks
     assert found.trials[0].looks != honest.looks
 
 
-def test_of_who_draws_lots_that_cannot_be_drawn_again_nothing_counts():
-    (found,) = race([Entry("lots", changed(LOTS))], WORLDS[:1], choose("auto"))
+@pytest.mark.parametrize("where", ['"own"', '"own" if terms["shared"] else "none"'], ids=["in all worlds", "in one"])
+def test_of_who_draws_lots_that_cannot_be_drawn_again_nothing_counts(where):
+    """Not even if it does so in one world alone: worlds can be told apart by their terms."""
+    lots = changed(LOTS, ('"compress": "own"', f'"compress": {where}'))
+    (found,) = race([Entry("lots", lots)], WORLDS[:2], choose("auto"))
+    assert (WORLDS[0].terms.shared, WORLDS[1].terms.shared) == (False, True)
     assert found.score == pytest.approx(0.1)
     assert "came to something else" in found.why
 

@@ -128,6 +128,40 @@ def test_a_judge_that_fails_costs_that_entry_alone_and_a_resumed_race_judges_it_
     assert [r for r in again if r.entry.name != "eve"] == [r for r in found.values() if r.entry.name != "eve"]
 
 
+TWO = (Look(1.0, 2.0, 0.5, 0.25, True), Look(2.0, 4.0, 1.0, 0.5, True))
+SECOND = {  # what the second judging comes to -> the score
+    "the same": (Trial("", 0, "a recipe", TWO), 0.5),
+    "ended earlier": (Trial("", 0, "a recipe", TWO[:1], "it ended early"), 0.25),
+    "ended at once": (Trial("", 0, why="it ended early"), 0.1),
+    "another recipe": (Trial("", 0, "another", TWO), 0.1),
+    "another look": (Trial("", 0, "a recipe", (TWO[0], replace(TWO[1], accuracy=0.6))), 0.1),
+    "another look, and ended earlier": (Trial("", 0, "a recipe", (replace(TWO[0], accuracy=0.6),)), 0.1),
+}
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("second", SECOND)
+def test_of_two_judgings_only_what_both_came_to_counts(second, first, short, monkeypatch):
+    again, score = SECOND[second]
+    answers = [Trial("", 0, "a recipe", TWO), again][:: -1 if first and again.looks else 1]
+    asked = judged_by(monkeypatch, lambda name: answers[len(asked) % 2 - 1])
+    (found,) = race([Entry("ada", "x = 1")], worlds.draw(bytes(32), 2), None)
+    assert asked == ["ada.py"] * 4
+    assert found.score == score
+
+
+def test_an_entry_whose_second_judging_the_judge_does_not_end_is_judged_again(short, monkeypatch):
+    def answer(name):
+        if len(asked) > 1:
+            raise Broken("no process left")
+        return some(name)
+
+    asked = judged_by(monkeypatch, answer)
+    (found,) = race([Entry("ada", "x = 1")], worlds.draw(bytes(32), 1), None)
+    assert found.trials[0].broken
+    assert found.score == 0.1
+
+
 def test_an_entry_that_stops_the_judge_costs_itself_alone(short, tmp_path, monkeypatch):
     def stops(name):
         return [][0] if name == "eve.py" else some(name)
