@@ -1,6 +1,6 @@
 """Exercise 01: backpropagation by hand.
 
-Write the three functions, then run `check("01.linear_backward")` and its like in the notebook, or `dlmini check 01` in
+Write the four functions, then run `check("01.linear_backward")` and its like in the notebook, or `dlmini check 01` in
 a terminal. None of them changes its arguments.
 """
 
@@ -24,6 +24,14 @@ HINTS = {
         "Subtracting the largest score of each row changes no probability, and then nothing overflows.",
         "An array of row numbers and an array of labels, as two indices, pick one number of each row: there t has its "
         "1. For the loss, which of the two forms in the first hint needs no probability that may have become 0?",
+    ),
+    "network_backward": (
+        "Write the way forward in three lines and give everything in between a name: z, h, scores. Each backward "
+        "function asks for some of them.",
+        "Back from the end: the slope of the scores is the second layer's dy. What was that layer's x? The dx that it "
+        "gives belongs to h: it goes through the ReLU, and is then the first layer's dy.",
+        "Three calls on the way back: linear_backward with h and w2, relu_backward with z, linear_backward with x and "
+        "w1. The slope of the scores is divided by B already, and nobody needs the slope along x.",
     ),
 }
 
@@ -66,4 +74,24 @@ def softmax_cross_entropy(scores: np.ndarray, labels: np.ndarray) -> tuple[float
     slope[rows, labels] -= 1
     slope /= len(labels)
     return float(loss), slope
+    ### END SOLUTION
+
+
+def network_backward(
+    x: np.ndarray, labels: np.ndarray, w1: np.ndarray, b1: np.ndarray, w2: np.ndarray, b2: np.ndarray
+) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """The mean loss of a batch in a network of two layers, and its slopes (dw1, db1, dw2, db2): by your functions.
+
+        z = x w1 + b1        h = max(z, 0)        scores = h w2 + b2        loss: softmax and cross-entropy
+    x: [B, n], labels: [B]; w1: [n, m], b1: [m]; w2: [m, K], b2: [K]. Returns (loss, (dw1, db1, dw2, db2)), each slope
+    with the shape and the type of its array. The loss is finite for scores of any size; no slope passes where z = 0.
+    """
+    ### BEGIN SOLUTION
+    z = x @ w1 + b1
+    h = np.maximum(z, 0)
+    loss, dscores = softmax_cross_entropy(h @ w2 + b2, labels)
+    dh, dw2, db2 = linear_backward(h, w2, dscores)
+    dz = relu_backward(z, dh)
+    _, dw1, db1 = linear_backward(x, w1, dz)
+    return loss, (dw1, db1, dw2, db2)
     ### END SOLUTION

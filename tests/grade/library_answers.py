@@ -43,6 +43,14 @@ def softmax_cross_entropy(scores, labels):
     return float(loss), slopes
 
 
+def network_backward(x, labels, w1, b1, w2, b2):
+    nn = library("dlmini.nn")
+    net = nn.Model([nn.Dense(w1.shape[1]), nn.ReLU(), nn.Dense(w2.shape[1])], x.shape[1:], dtype=x.dtype)
+    w, grad = np.concatenate([a.ravel() for a in (w1, b1, w2, b2)]), net.zeros()
+    loss = net.loss_and_grad(w, x, labels, grad)
+    return float(loss), tuple(array.copy() for layer in net.views(grad) for array in layer)
+
+
 # ---- 02 ----
 
 

@@ -9,6 +9,7 @@ from dlmini.grade.lesson import Call, Lesson, Wrong
 from dlmini.lessons.backpropagation.mistakes import (
     known_gates,
     known_of_a_layer,
+    known_of_a_network,
     known_slopes,
     not_finite,
     softmax_slope,
@@ -221,3 +222,77 @@ def large_scores_do_not_overflow(case, found):
 def one_example_and_two_classes(case, found):
     """One example or two classes are no exception; the type is kept, and the arguments stay as they are."""
     loss_and_slope(case, found)
+
+
+# ---- network_backward: every slope as the sum over all its paths, in extended precision ----
+
+PATHS = ("ic,jc,ij,ik->kj", "ic,jc,ij->j", "ic,ij->jc", "ic->c")  # i example, k input, j neuron, c class
+
+
+def network(coin, B: int, n: int, m: int, K: int, dtype="f8", size: int = 1, repeat: int = 1) -> Call:
+    """Numbers in eighths: z and the scores are exact in any order. If there are two neurons, the first has z = 0."""
+    x, w1, b1, w2, b2 = (coin.integers(-8, 9, s) / 8 for s in ((B, n), (n, m), m, (m, K), K))
+    w2 *= size
+    if m > 1:
+        w1[:, 0], b1[0], b1[1] = 0, 0, 2 * n  # one neuron at the kink, another always on
+    labels = coin.integers(0, K, B)
+    x, w1, b1, w2, b2 = (a.astype(dtype) for a in (x, w1, b1, w2, b2))
+    return Call((x, labels, w1, b1, w2, b2), truth=by_paths(x, labels, w1, b1, w2, b2), repeat=repeat)
+
+
+def by_paths(x, labels, *parameters) -> tuple:
+    """The scores, the loss, and a slope for each parameter."""
+    wide, w1, b1, w2, b2 = (a.astype(np.longdouble) for a in (x, *parameters))
+    z = wide @ w1 + b1
+    s, on = np.maximum(z, 0) @ w2 + b2, (z > 0).astype(np.longdouble)
+    loss, d = scored(s, labels).truth
+    factors = (d, w2, on, wide), (d, w2, on), (d, z * on), (d,)
+    slopes = [np.einsum(path, *given) for path, given in zip(PATHS, factors, strict=True)]
+    return s, loss, tuple(slope.astype(x.dtype) for slope in slopes)
+
+
+def whole_pass(case, found) -> None:
+    loss, slopes = several(found.value, 2, "a pair (loss, slopes)")
+    slopes = several(slopes, 4, "four slopes (dw1, db1, dw2, db2)")
+    s, truth_loss, truth = case.truth
+    flat = [slope.ravel() for slope in slopes if isinstance(slope, np.ndarray) and slope.dtype.kind == "f"]
+    not_finite(s, case.args[1], loss, np.concatenate(flat or [np.zeros(0)]))
+    named(slopes, truth, "the slopes", known_of_a_network(case.args, truth))
+    number(loss, truth_loss, "the loss", 1e-9 if truth[0].dtype == np.float64 else 1e-5)
+    for name, slope, right in zip(("dw1", "db1", "dw2", "db2"), slopes, truth, strict=True):
+        close(slope, right, name, terms=32)
+
+
+def small_networks(coin):
+    yield network(coin, 6, 3, 5, 4)
+    yield network(coin, 5, 4, 4, 4)
+
+
+def other_networks(coin):
+    yield network(coin, 1, 3, 4, 2, "f4", repeat=2)
+    yield network(coin, 4, 1, 1, 2, repeat=2)
+    yield network(coin, 7, 5, 6, 3, "f4")
+
+
+@lesson.test("network_backward", points=1, cases=small_networks)
+def a_whole_pass_forward_and_back(case, found):
+    """The loss of a batch, and its slopes along w1, b1, w2 and b2; nothing passes where z = 0."""
+    whole_pass(case, found)
+
+
+@lesson.test("network_backward", points=1, cases=lambda coin: [network(coin, 4, 3, 5, 3, "f4", repeat=2)])
+def a_whole_pass_keeps_types_and_arguments(case, found):
+    """Each slope has the type of its array, and all arguments stay as they are."""
+    whole_pass(case, found)
+
+
+@lesson.test("network_backward", points=1, cases=other_networks, hidden=True)
+def networks_of_any_shape_and_type(case, found):
+    """One example, one input, one neuron are no exceptions; types are kept, and arguments stay as they are."""
+    whole_pass(case, found)
+
+
+@lesson.test("network_backward", points=1, cases=lambda coin: [network(coin, 6, 3, 5, 4, size=1000)], hidden=True)
+def large_scores_in_a_network(case, found):
+    """Scores of thousands give a finite loss, and the right slopes."""
+    whole_pass(case, found)

@@ -67,3 +67,31 @@ def known_slopes(s, labels, truth) -> dict:
         "y was added: probability given *minus* probability deserved": truth + 2 * y,
         "this is p: 1 is still to be subtracted at the right class": truth + y,
     }
+
+
+def chain(x, labels, w1, b1, w2, b2, relu=True, gate=True, biases=True, last_relu=False, seen="h"):
+    """(dw1, db1, dw2, db2) of Dense, ReLU, Dense, softmax; each option is a mistake that it makes."""
+    z = x @ w1 + biases * b1
+    h = np.maximum(z, 0) if relu else z
+    s = h @ w2 + biases * b2
+    ds = softmax_slope(np.maximum(s, 0) if last_relu else s, labels) * ((s > 0) if last_relu else 1)
+    dz = (ds @ w2.T) * ((z > 0) if gate else 1)
+    before = {"h": h, "z": z}[seen]
+    return x.T @ dz, dz.sum(axis=0), before.T @ ds, ds.sum(axis=0)
+
+
+def known_of_a_network(given, truth) -> dict:
+    """Mistakes that the lesson speaks of, and the four slopes that they give."""
+    return {
+        "the gate of the ReLU is forgotten on the way back: dz is dh where z > 0, else 0": chain(*given, gate=False),
+        "dw2 was made with z; what the second layer was given is h = max(z, 0)": chain(*given, seen="z"),
+        "the ReLU is forgotten on the way forward": chain(*given, relu=False),
+        "the ReLU is forgotten, forward and back": chain(*given, relu=False, gate=False),
+        "there is a ReLU behind the second layer; the scores go to the softmax as they are": chain(
+            *given, last_relu=True
+        ),
+        "the biases are forgotten on the way forward": chain(*given, biases=False),
+        "divided by B twice: the slope of the scores has the 1/B of the mean in it": [t / len(given[0]) for t in truth],
+        "these are slopes of the sum over the batch, expected the mean": [t * len(given[0]) for t in truth],
+        "the layers have changed places: expected (dw1, db1, dw2, db2)": (*truth[2:], *truth[:2]),
+    }

@@ -1,11 +1,15 @@
 """Wrong answers to exercise 01: (function, what is wrong, this of the solution, that in its place, what check says)."""
 
 LINEAR, RELU, SOFTMAX = "linear_backward", "relu_backward", "softmax_cross_entropy"
+NETWORK = "network_backward"
 SLOPES = "return dy @ w.T, x.T @ dy, dy.sum(axis=0)"
 GATE = "return np.where(x > 0, dy, dy.dtype.type(0))"
 SHIFT = "shifted = scores - scores.max(axis=1, keepdims=True)"
 LOSS = "(np.log(total[:, 0]) - shifted[rows, labels]).mean()"
 RIGHT = "slope[rows, labels] -= 1"
+FORWARD, BACK = "h = np.maximum(z, 0)", "dz = relu_backward(z, dh)"
+SCORES = "loss, dscores = softmax_cross_entropy(h @ w2 + b2, labels)"
+GIVEN = "return loss, (dw1, db1, dw2, db2)"
 
 
 def slopes(dx="dy @ w.T", dw="x.T @ dy", db="dy.sum(axis=0)"):
@@ -101,4 +105,28 @@ MUTANTS = [
     (SOFTMAX, "scores are shifted in place", SHIFT, f"{SHIFT}; scores[:] = shifted", "Your input was changed: scores"),
     (SOFTMAX, "probabilities are cut off", LOSS, "-np.log(np.maximum(1e-30, (raised / total)[rows, labels])).mean()"),
     (SOFTMAX, "one label in a batch of one is a number", "rows = np", "labels = np.squeeze(labels); rows = np"),
+    (NETWORK, "the gate is forgotten", BACK, "dz = dh", "the gate of the ReLU is forgotten"),
+    (NETWORK, "z in the place of h", "linear_backward(h, w2", "linear_backward(z, w2", "dw2 was made with z"),
+    (NETWORK, "no ReLU on the way forward", FORWARD, "h = z", "the ReLU is forgotten on the way forward"),
+    (
+        NETWORK,
+        "the biases are forgotten",
+        f"z = x @ w1 + b1\n    {FORWARD}\n    {SCORES}",
+        f"z = x @ w1\n    {FORWARD}\n    {SCORES.replace(' + b2', '')}",
+        "the biases are forgotten on the way forward",
+    ),
+    (
+        NETWORK,
+        "a ReLU behind the second layer",
+        SCORES,
+        "s = h @ w2 + b2\n    loss, dscores = softmax_cross_entropy(np.maximum(s, 0), labels)\n"
+        "    dscores = relu_backward(s, dscores)",
+        "there is a ReLU behind the second layer",
+    ),
+    (NETWORK, "divided by B twice", SCORES, f"{SCORES}\n    dscores = dscores / len(x)", "divided by B twice"),
+    (NETWORK, "the order of the layers", GIVEN, "return loss, (dw2, db2, dw1, db1)", "the layers have changed places"),
+    (NETWORK, "the input is changed", "z = x @ w1 + b1", "z = x @ w1 + b1\n    b1 *= 2", "Your input was changed: b1"),
+    (NETWORK, "the gate is open at zero", BACK, "dz = np.where(z >= 0, dh, dh.dtype.type(0))"),
+    (NETWORK, "one example is no matrix", GIVEN, "return loss, (dw1, db1, dw2, db2.squeeze() if len(w1) > 1 else db1)"),
+    (NETWORK, "scores are cut off", SCORES, SCORES.replace("h @ w2 + b2", "np.clip(h @ w2 + b2, -80, 80)")),
 ]
