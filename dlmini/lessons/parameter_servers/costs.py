@@ -4,10 +4,10 @@ N workers, K servers with a shard each, a vector of S bytes, T(n) = alpha + beta
 
     one server                    2 alpha + 2 N S beta                 all of it through one port, in and then out
     one server, m pieces          2 alpha + (1 + 1/m) N S beta         a port goes both ways at once
-    K servers, knocked in order   2 alpha + (2 N + K - 1)/K S beta     everybody begins at server 0
+    K servers, asked in order     2 alpha + (2 N + K - 1)/K S beta     everybody begins at server 0
     K servers, in turns           2 alpha + 2 N/K S beta               worker r begins at server r mod K; K <= N
     the same, round after round, computing g in between:
-    knocked in order              g + 2 alpha + (N/K + 1) S beta       who was answered first pushes first: a pipeline
+    asked in order                g + 2 alpha + (N/K + 1) S beta       who was answered first pushes first: a pipeline
     in turns                      g + 2 alpha + min(2 N/K, N/K + 2 - 1/K) S beta
     everybody serves              2 alpha + 2 (N - 1)/N S beta         each rank keeps 1/N: the bytes of a ring
 Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014.
