@@ -19,7 +19,7 @@ def rows(page: str, columns: int) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in found if len(cells) == columns}
 
 
-SYLLABUS, INDEX = rows("SYLLABUS.md", 6), rows("index.md", 3)
+SYLLABUS, INDEX = rows("SYLLABUS.md", 7), rows("index.md", 3)
 NEEDS = {number: set(NUMBER.findall(cells[2])) for number, cells in INDEX.items()}
 
 
@@ -58,3 +58,28 @@ def test_one_term_is_the_whole_course():
 def test_every_notebook_s_minutes_stand_in_the_syllabus(number):
     """How many they may be is for `benchmarks.notebooks` to say."""
     assert float(SYLLABUS[number][5]) > 0
+
+
+WORDS = 150  # a minute, as the syllabus says
+
+
+def minutes_alone(text: str, runs: float) -> float:
+    """Reading, writing and running: what the syllabus calls *alone*, not yet rounded."""
+    prose = re.sub(r"^```.*?^```$", "", text.partition("\n## Further reading")[0], flags=re.S | re.M)
+    exercises = map(int, re.findall(r"^\*About (\d+) minutes · ", text, re.M))
+    return len(prose.split()) / WORDS + sum(exercises) + runs
+
+
+def test_reading_writing_and_running_are_added_up():
+    cell, exercise = "```{code-cell} ipython3\nnot read\n```\n", "*About 10 minutes · ●○○*\n"
+    text = "word " * (2 * WORDS - 5) + "\n\n" + exercise + cell + "\n## Further reading\n\nnot read either"
+    assert minutes_alone(text, runs=0.5) == 2 + 10 + 0.5
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_the_minutes_of_a_student_alone_are_what_text_and_exercises_add_up_to(number):
+    """Said to five minutes, so that a sentence more or less changes nothing."""
+    cells = SYLLABUS[number]
+    said, reckoned = int(cells[6]), minutes_alone(LESSONS[number].read_text(encoding="utf-8"), float(cells[5]))
+    assert said % 5 == 0
+    assert abs(said - reckoned) < 5, f"write {5 * round(reckoned / 5)} in the last column of lesson {number}"
