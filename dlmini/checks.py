@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite, isnan
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from reprlib import Repr
 
 import numpy as np
@@ -82,6 +84,13 @@ def word(value, name: str, words, hint: str = "") -> str:
         wanted = " or ".join(map(repr, words)) + (hint and f", {hint}")
         refuse(ValueError if isinstance(value, str) else TypeError, name, value, wanted)
     return value
+
+
+def path(value, name: str, wanted: str = "the name of a file or folder") -> Path:
+    """Where something lies, or shall lie."""
+    if not isinstance(value, str | PathLike) or not str(value):
+        refuse(TypeError, name, value, wanted)
+    return Path(value)
 
 
 def array(value, name: str, example: str) -> np.ndarray:

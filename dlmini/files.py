@@ -25,6 +25,8 @@ from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
 
+from dlmini import checks
+
 DEAD = 3600  # seconds without a byte
 # What readers of zip files, arrays and JSON raise when bytes are not what they should be.
 DAMAGED = (OSError, EOFError, BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError, AttributeError)
@@ -57,6 +59,7 @@ def write(file, content: Callable[[io.RawIOBase], object], called=None) -> Path:
     A link stays a link, and its target is replaced. Devices and pipes are written to as they are.
     called: the name that errors use, where `file` itself will be moved.
     """
+    checks.path(file, "path", "the name of a file")
     place = Path(os.path.realpath(file))
     try:
         if is_device(file, place):
@@ -70,7 +73,7 @@ def write(file, content: Callable[[io.RawIOBase], object], called=None) -> Path:
 
 def write_folder(folder, contents: dict[str, Callable[[io.RawIOBase], object]]) -> Path:
     """A new folder with these files, by name: all of them, or none and no folder."""
-    folder = Path(folder)
+    folder = checks.path(folder, "folder", "the name of a new folder")
     demand_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = beside(folder)

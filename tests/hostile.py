@@ -503,6 +503,8 @@ ALSO_CALLED = {
     "x": ("batch",),
     "y": ("label",),
     "w": ("vector",),
+    "grad": ("vector",),
+    "sample": ("batch",),
     "input": ("needs images",),
     "name": ("dataset",),
     "part": ("row numbers", "rows that rank 0 has"),

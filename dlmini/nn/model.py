@@ -12,11 +12,10 @@ import threading
 from functools import cached_property
 from itertools import accumulate, islice
 from math import prod
-from pathlib import Path
 
 import numpy as np
 
-from dlmini import jit
+from dlmini import checks, jit
 from dlmini.checks import array, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import layers_of
@@ -135,19 +134,31 @@ class Model:
                     "make it with model.statistics(w, sample)"
                 )
 
-    def _check_batch(self, x, y=None):
+    def _check_batch(self, x, name="x"):
         wanted = f"(images, {', '.join(map(str, self.input))})"
-        array(x, "x", f"floats of shape {wanted}")
-        if y is not None:
-            array(y, "y", "np.array(labels)")
+        array(x, name, f"floats of shape {wanted}")
         if x.shape[1:] != self.input:
             raise ValueError(f"a batch of shape {x.shape} does not fit: this model needs {wanted}")
         if not len(x):
             raise ValueError(f"the batch is empty: this model needs {wanted} with at least one image")
         if not np.issubdtype(x.dtype, np.floating):
             raise TypeError(f"a batch of {x.dtype} does not fit: scale it to floats first, x.astype(np.float32) / 255")
-        if y is not None and (not y.ndim or len(y) != len(x)):
+
+    def _check_labels(self, x, y):
+        array(y, "y", "np.array(labels)")
+        if not y.ndim or len(y) != len(x):
             raise ValueError(f"{len(x)} images but {len(y) if y.ndim else 'no'} labels: every image needs one")
+
+    def _check_learning(self, grad, key, ready):
+        """What a gradient needs beside a batch."""
+        if isinstance(grad, np.ndarray) and not grad.flags.writeable:
+            raise ValueError("grad is read-only, but the gradient is written into it: make it with model.zeros()")
+        if key is None and self.coins:
+            raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
+        if self.coins:
+            lengths(key, "key")
+        if ready is not None and not callable(ready):
+            refuse(TypeError, "ready", ready, "a function ready(low, share), or None")
 
     def _team(self):
         """The passes that do the work of one call: warm ones, unless somebody in this thread is at work with them.
@@ -167,9 +178,8 @@ class Model:
         ready(low, share): told during the way back whenever grad[low:] is final, and which share of the work is done;
         gradients are filled from the end. What others do with them may overlap with the rest.
         """
-        self._check_batch(x, y)
-        if key is None and self.coins:
-            raise ValueError("this model has Dropout: pass key=(seed, rank, step), so that the run can be repeated")
+        self._check_batch(x), self._check_labels(x, y)
+        self._check_learning(grad, key, ready)
         team = self._team()
         loss = team.loss_and_grad(w, x, y, grad, key, ready)
         self._idle.teams.append(team)
@@ -194,8 +204,7 @@ class Model:
     def evaluate(self, w, x, y, stats=None):
         """{"loss": mean loss, "accuracy": share of right answers (NaN where the loss knows no right and wrong)}."""
         loss, right, asked, done = 0.0, 0, 0, 0
-        if len(y) != len(x):
-            raise ValueError(f"{len(x)} images but {len(y)} labels: every image needs one")
+        self._check_batch(x), self._check_labels(x, y)
         for scores in self._scores(w, x, stats):
             labels = y[done : done + len(scores)]
             loss += self.loss(functions(self), scores, labels, np.empty_like(scores), len(x))
@@ -210,7 +219,7 @@ class Model:
         (by default as many as fit), so that a mean of several workers' weights is tried rightly: nobody has to keep
         anything while training. Cost: one forward pass of the sample; for models without BatchNorm nothing.
         """
-        self._check_batch(sample)
+        self._check_batch(sample, "sample")
         batch = self.chunk if batch is None else whole(batch, "batch", 1, hint="images that are normalised together")
         if not self.measured:
             return np.zeros(0, self.dtype)
@@ -291,7 +300,7 @@ class Model:
         return held["stats"]
 
     def _read(self, path):
-        if not Path(path).exists():
+        if not checks.path(path, "path", "the name of a file").exists():
             raise FileNotFoundError(f"there is no file {path}: check the name, or write it with model.save(path, w)")
         try:
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:

@@ -60,7 +60,7 @@ class Pass:
 
     def views(self, name, vector):
         """The parameters of each stage, as views of a flat vector; remembered while the vector stays the same."""
-        if self.known.get(name, (None,))[0] is not vector:
+        if name not in self.known or self.known[name][0] is not vector:
             arrays = [array for part in self.model.views(vector) for array in part]
             self.known[name] = vector, self.tape.parts(arrays)
         return self.known[name][1]

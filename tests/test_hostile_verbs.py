@@ -1,0 +1,74 @@
+"""The verbs of what one has made get what does not belong there, too: it works rightly, or one sentence says why not.
+
+`hostile.py` has the arguments of everything that is made; here are those of what is done with it then.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hostile import CLASSES, NET, Argument, W, X, Y, only, whole
+from test_hostile_arguments import STRANGE, unclear
+
+from dlmini import Dense, Dropout, Model
+
+SHAKY = Model([Dense(3), Dropout(0.5)], (2,))
+BATCH = {"x": only(X), "y": only(Y)}
+PLACE = Argument(Path("no", "such", "file"), lambda x: isinstance(x, str) and x != "")
+
+
+# a verb -> what does it, and the arguments it is given
+VERBS = {
+    "Model.loss_and_grad": (
+        NET.loss_and_grad,
+        {"w": only(W), **BATCH, "grad": only(NET.zeros()), "ready": only(None, (print, *CLASSES))},
+    ),
+    "Model.loss_and_grad, with chance": (
+        lambda key: SHAKY.loss_and_grad(SHAKY.initial(), X, Y, SHAKY.zeros(), key),
+        {"key": only((0, 1), ([1, 2], [], ()))},
+    ),
+    "Model.predict": (NET.predict, {"w": only(W), "x": only(X), "stats": only(None)}),
+    "Model.evaluate": (NET.evaluate, {"w": only(W), **BATCH, "stats": only(None)}),
+    "Model.statistics": (NET.statistics, {"w": only(W, STRANGE.values()), "sample": only(X)}),
+    "Model.initial": (NET.initial, {"seed": whole(0, least=0)}),
+    "Model.views": (NET.views, {"vector": only(W)}),
+    "Model.part": (NET.part, {"a": whole(0, 0, 0), "b": whole(1, 1, 1)}),
+    "Model.save": (NET.save, {"path": PLACE, "w": only(W), "stats": only(None)}),
+    "Model.load": (NET.load, {"path": PLACE}),
+    "Model.load_statistics": (NET.load_statistics, {"path": PLACE}),
+}
+CASES = [(verb, name) for verb, (_, row) in VERBS.items() for name in row]
+
+
+@pytest.mark.parametrize(("verb", "argument"), CASES, ids=map("-".join, CASES))
+def test_what_does_not_belong_is_refused_by_a_sentence_that_names_it(verb, argument):
+    (call, row), silent, wrong = VERBS[verb], [], []
+    good = {name: one.good for name, one in row.items()}
+    for kind, value in STRANGE.items():
+        if row[argument].fine(value) or value is row[argument].good:
+            continue
+        try:
+            call(**good | {argument: value})
+            silent.append(kind)
+        except (ValueError, TypeError) as error:
+            if fault := unclear(error, argument):
+                wrong.append(f"{kind}: {fault}: {type(error).__name__}: {error}")
+        except Exception as error:
+            wrong.append(f"{kind}: {type(error).__name__}: {error}")
+    assert not silent, f"taken without a word: {silent}"
+    assert not wrong, "\n".join(wrong[:3])
+
+
+def test_a_gradient_that_cannot_be_written_is_refused():
+    still = NET.zeros()
+    still.flags.writeable = False
+    with pytest.raises(ValueError, match="grad is read-only"):
+        NET.loss_and_grad(W, X, Y, still)
+    assert NET.loss_and_grad(W, X, Y, NET.zeros()) == pytest.approx(NET.evaluate(W, X, Y)["loss"])
+
+
+def test_numbers_of_numpy_are_a_key_like_any_other():
+    found = [SHAKY.zeros(), SHAKY.zeros()]
+    for grad, key in zip(found, [(3, 4), (np.int64(3), np.uint8(4))], strict=True):
+        SHAKY.loss_and_grad(SHAKY.initial(), X, Y, grad, key)
+    np.testing.assert_array_equal(*found)
