@@ -8,8 +8,9 @@ from itertools import islice
 
 import numpy as np
 
-from dlmini.checks import piece, real, refuse, settle, whole
+from dlmini.checks import piece, real, settle, whole
 from dlmini.data import Batch, Dataset, batches, split_iid, stream
+from dlmini.data.checks import check_split
 from dlmini.nn import Model
 from dlmini.nn.shapes import Shapes
 
@@ -30,7 +31,7 @@ class Classify:
     """A network that learns labels.
 
     batch: images per worker and step. split(rows, parts, seed) deals the rows out: split_iid, or split_by_label and
-    split_dirichlet for workers whose data differ.
+    functools.partial(split_dirichlet, alpha=0.5) for workers whose data differ.
     """
 
     model: Model
@@ -44,8 +45,7 @@ class Classify:
         for name in ("train", "test"):
             piece(getattr(self, name), name, ("x", "y", "classes", "scaled"), "a Dataset, such as load gives")
         settle(self, batch=whole(self.batch, "batch", 1, hint="images per worker and step"))
-        if not callable(self.split):
-            refuse(TypeError, "split", self.split, "a function (rows, parts, seed) such as split_iid")
+        check_split(self.split)
         check_fit(self.model, self.train, self.test)
 
     @property

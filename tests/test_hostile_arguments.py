@@ -3,6 +3,7 @@
 Never a message of NumPy's or Numba's own, never a hang, a crash, or silence.
 """
 
+import functools
 import inspect
 import math
 import traceback
@@ -305,3 +306,11 @@ def error_of(call, *given) -> Exception | None:
 
 def test_native_is_priced_as_the_simulator_plays_it():
     assert dlmini.price(dlmini.native, 4, 1000).seconds == dlmini.price(dlmini.ring, 4, 1000).seconds
+
+
+def test_a_way_to_deal_out_rows_that_wants_more_is_refused_before_anything_runs():
+    split = dlmini.split_dirichlet
+    with pytest.raises(TypeError, match=r"split=split_dirichlet cannot be called .*'alpha'; give the rest beforehand"):
+        dlmini.Classify(hostile.NET, hostile.DATA, hostile.DATA, 4, split)
+    task = dlmini.Classify(hostile.NET, hostile.DATA, hostile.DATA, 4, functools.partial(split, alpha=0.5))
+    assert len(next(task.batches(0, 2, seed=0)).x)

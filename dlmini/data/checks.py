@@ -1,6 +1,7 @@
 """What rows, labels and indices must be like. Every refusal says what was found, what was expected, what to do."""
 
 from collections.abc import Iterable
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,23 @@ def check_classes(name: str, classes) -> tuple[str, ...]:
     if not classes or len(set(classes)) < len(classes):
         raise ValueError(f"{name}: classes must be different names and at least one, not {classes!r}")
     return classes
+
+
+def check_split(split) -> None:
+    """It is called with rows, parts and seed: what else it wants must be known by then."""
+    wanted = "a function (rows, parts, seed) such as split_iid"
+    if not callable(split) or isinstance(split, type):
+        refuse(TypeError, "split", split, wanted)
+    try:
+        signature(split).bind(None, 1, seed=0)
+    except TypeError as error:
+        name = getattr(split, "__name__", "split")
+        raise TypeError(
+            f"split={name} cannot be called with (rows, parts, seed=...): {error}; give the rest beforehand, as in "
+            "functools.partial(split_dirichlet, alpha=0.5)"
+        ) from error
+    except ValueError:
+        pass  # a function that does not say what it takes
 
 
 def check_indices(name: str, indices, n: int) -> np.ndarray:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.checks import real, refuse, settle, whole
+from dlmini.checks import real, settle, whole
 from dlmini.data import split_by_label
+from dlmini.data.checks import check_split
 
 SHARED = 43  # purpose of random numbers: which rows everybody has
 
@@ -28,8 +29,7 @@ class Mixed:
 
     def __post_init__(self):
         settle(self, share=real(self.share, "share", least=0, below=1))
-        if not callable(self.split):
-            refuse(TypeError, "split", self.split, "a function (rows, parts, seed) such as split_by_label")
+        check_split(self.split)
 
     def __call__(self, rows, parts: int, seed: int = 0) -> list[np.ndarray]:
         labels = np.asarray(rows.y)
