@@ -505,6 +505,8 @@ ALSO_CALLED = {
     "w": ("vector",),
     "grad": ("vector",),
     "sample": ("batch",),
+    "a": ("rank",),
+    "b": ("rank",),
     "input": ("needs images",),
     "name": ("dataset",),
     "part": ("row numbers", "rows that rank 0 has"),

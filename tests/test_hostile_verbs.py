@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import CLASSES, NET, Argument, W, X, Y, only, whole
+from hostile import CLASSES, NET, Argument, W, X, Y, only, real, whole
 from test_hostile_arguments import STRANGE, unclear
 
 from dlmini import Dense, Dropout, Model
+from dlmini.comm.control import Control
 
 SHAKY = Model([Dense(3), Dropout(0.5)], (2,))
 BATCH = {"x": only(X), "y": only(Y)}
 PLACE = Argument(Path("no", "such", "file"), lambda x: isinstance(x, str) and x != "")
+RANK = whole(2, 0, 3)
 
 
 # a verb -> what does it, and the arguments it is given
@@ -36,6 +38,11 @@ VERBS = {
     "Model.save": (NET.save, {"path": PLACE, "w": only(W), "stats": only(None)}),
     "Model.load": (NET.load, {"path": PLACE}),
     "Model.load_statistics": (NET.load_statistics, {"path": PLACE}),
+    "Control": (Control, {"size": whole(4)}),
+    "Control.slow": (lambda **given: Control(4).slow(**given), {"rank": RANK, "factor": real(2.0, least=1)}),
+    "Control.cut": (lambda **given: Control(4).cut(**given), {"a": RANK, "b": whole(1, 0, 3)}),
+    "Control.heal": (lambda **given: Control(4).heal(**given), {"a": RANK, "b": whole(1, 0, 3)}),
+    "Control.kill": (lambda **given: Control(4).kill(**given), {"rank": RANK}),
 }
 CASES = [(verb, name) for verb, (_, row) in VERBS.items() for name in row]
 

@@ -25,6 +25,7 @@ from math import inf
 
 import numpy as np
 
+from dlmini.checks import real, whole
 from dlmini.comm.schedules import Plan
 from dlmini.comm.schedules.step import NOBODY
 
@@ -77,6 +78,7 @@ class Control(Orders):
     """The side of who gives the orders; from any thread, before a run and while it goes on."""
 
     def __init__(self, size: int):
+        size = whole(size, "size", 1, hint="the number of ranks that obey")
         super().__init__(size, np.zeros(length(size)))
         self.limit[:], self.factor[:] = inf, 1.0
         self.version = 0  # of the orders: a simulation looks whether it has changed
@@ -99,9 +101,8 @@ class Control(Orders):
 
     def slow(self, rank: int, factor: float) -> None:
         """Its local work takes `factor` times as long from now on; 1: as it was."""
-        if not factor >= 1:
-            raise ValueError(f"rank {rank} cannot work {factor} times as long; give 1 or more (5: five times slower)")
-        self.factor[self._known(rank)] = factor
+        hint = "how many times as long local work takes (5: five times slower)"
+        self.factor[self._known(rank)] = real(factor, "factor", least=1, hint=hint)
         self.version += 1
 
     def cut(self, a: int, b: int) -> None:
@@ -113,9 +114,10 @@ class Control(Orders):
 
     def kill(self, rank: int) -> None:
         """End a rank without warning: SIGKILL to its process; in the simulator it crashes at its next local work."""
+        rank = self._known(rank)
         if self._kill is None:
             raise RuntimeError(f"rank {rank} cannot be killed: no run goes on")
-        self._kill(self._known(rank))
+        self._kill(rank)
         self.version += 1
 
     def stop(self) -> None:
@@ -153,13 +155,15 @@ class Control(Orders):
         super().__init__(self.size, self.words.copy())
 
     def _link(self, a: int, b: int, broken: int) -> None:
-        if self._known(a) == self._known(b):
+        a, b = self._known(a), self._known(b)
+        if a == b:
             raise ValueError(f"a link joins two ranks, not rank {a} with itself")
         self.links[a, b] = self.links[b, a] = broken
         self.words[CUTS] = self.links.sum() / 2
         self.version += 1
 
     def _known(self, rank: int) -> int:
+        rank = whole(rank, "the rank")
         if 0 <= rank < self.size:
             return rank
         raise ValueError(f"there is no rank {rank}; the ranks are 0 ... {self.size - 1}")
