@@ -1,4 +1,5 @@
-"""What keeps the server alive among strangers: a budget of requests for each, and a deadline for every request."""
+"""What keeps the server alive among strangers: a budget of requests for each, so many connections at a time, and a
+deadline for every request and for whoever does not read his answer."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS = 10.0  # seconds in which a request's headers must have come
 LINGER = 2.0  # seconds in which somebody who was refused may still send, unheard: else he would not hear why
+UNREAD = 30.0  # seconds in which something of an answer must have been read
+CONNECTIONS = 1000  # open at a time; half of them from one address at most, so that nobody shuts all others out
 REPLY = b"HTTP/1.1 %d %s\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
 REFUSALS = {
     400: (b"Bad Request", b"this is no HTTP request\n"),
@@ -17,6 +20,7 @@ REFUSALS = {
     431: (b"Request Header Fields Too Large", b"the headers are too long; 16 KB are read at most\n"),
     503: (b"Service Unavailable", b"the server ends; send it again when it is back\n"),
 }
+CROWDED = 503, b"Service Unavailable", b"too many connections are open; come again later\n"
 
 
 class Budget:
@@ -35,17 +39,41 @@ class Budget:
         return left >= 1
 
 
+def connections() -> int:
+    """How many may be open: some files must be left for everything else."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return CONNECTIONS
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return CONNECTIONS if most == resource.RLIM_INFINITY else min(CONNECTIONS, max(most // 2, most - 100))
+
+
 class Patient(H11Protocol):
-    """uvicorn's connection, but whoever sends headers byte by byte for ever is shown the door; and whoever is refused
-    while he still sends hears a status and a sentence: the connection is not cut before he could read them."""
+    """uvicorn's connection, but whoever sends headers byte by byte for ever is shown the door, as is who goes on
+    sending when he has his answer, or does not read it; and whoever is refused while he still sends hears a status and
+    a sentence: the connection is not cut before he could read them."""
 
     patience = HEADERS
-    timer = None
+    unread = UNREAD
+    most: int | None = None  # connections
+    timer = reader = None
     deaf = False
 
     def connection_made(self, transport) -> None:
         super().connection_made(transport)
-        self.expect()
+        if self.crowded():
+            self.deaf = True
+            self.say(*CROWDED)
+            self.go()
+        else:
+            self.expect()
+
+    def crowded(self) -> bool:
+        """Whether this one is too much, in all or of its address."""
+        most, address = self.most or connections(), self.client and self.client[0]
+        same = sum(1 for one in self.connections if (one.client and one.client[0]) == address)
+        return len(self.connections) > most or same > most // 2
 
     def data_received(self, data: bytes) -> None:
         if self.deaf:
@@ -71,9 +99,12 @@ class Patient(H11Protocol):
     def refuse(self, status: int) -> None:
         if self.transport.is_closing() or self.deaf:
             return
-        reason, said = REFUSALS.get(status, REFUSALS[400])
-        self.transport.write(REPLY % (status if status in REFUSALS else 400, reason, len(said), said))
+        status = status if status in REFUSALS else 400
+        self.say(status, *REFUSALS[status])
         self.leave()
+
+    def say(self, status: int, reason: bytes, said: bytes) -> None:
+        self.transport.write(REPLY % (status, reason, len(said), said))
 
     def leave(self) -> None:
         """Say no more; what still comes is not heard, and a request that was half here is over."""
@@ -83,7 +114,46 @@ class Patient(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        asyncio.get_running_loop().call_later(LINGER, self.transport.close)
+        asyncio.get_running_loop().call_later(LINGER, self.go)
+
+    def go(self) -> None:
+        """Close, when what was written has been read; nobody waits for ever for that."""
+        self.transport.close()
+        self.look()
+
+    def timeout_keep_alive_handler(self) -> None:
+        self.go()
+
+    def on_response_complete(self) -> None:
+        """Where an answer was given before all of the body was here nobody waits for the rest of it."""
+        early = self.conn.their_state is h11.SEND_BODY
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self.look()
+        elif early:
+            self.leave()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.look()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.forget_reader()
+
+    def look(self, before: int | None = None) -> None:
+        """Whether some of the answer was read since the last look."""
+        self.forget_reader()
+        left = self.transport.get_write_buffer_size()
+        if left == before:
+            self.transport.abort()
+        else:
+            self.reader = asyncio.get_running_loop().call_later(self.unread, self.look, left)
+
+    def forget_reader(self) -> None:
+        if self.reader is not None:
+            self.reader.cancel()
+            self.reader = None
 
     def shutdown(self) -> None:
         """uvicorn calls it when the server ends: who has not sent all of his request is not waited for, and whoever
@@ -97,4 +167,5 @@ class Patient(H11Protocol):
     def connection_lost(self, exc) -> None:
         if self.timer is not None:
             self.timer.cancel()
+        self.forget_reader()
         super().connection_lost(exc)

@@ -163,9 +163,10 @@ class Server:
         return host
 
     async def bytes(self, request: Request, most: int) -> bytes:
-        """The body, if it says how long it is, is not too long, and comes in time."""
+        """The body, if it says how long it is, is not too long, and comes in time. In chunks it could be longer than it
+        says, so it must not come in chunks."""
         length = request.headers.get("content-length", "")
-        if not re.fullmatch(r"[0-9]{1,12}", length):
+        if not re.fullmatch(r"[0-9]{1,12}", length) or "transfer-encoding" in request.headers:
             raise Refused(411, "the request must say how long its body is (content-length)")
         if int(length) > most:
             raise Refused(413, f"the body has {int(length)} bytes; at most {most} are taken")
@@ -315,7 +316,8 @@ def http(server: Server, tls: tuple = (), protocol=Patient) -> uvicorn.Server:
     config = uvicorn.Config(
         server.app(),
         http=protocol,
-        log_level="warning",
+        log_level="error",  # of what strangers send nothing is shown
+        ws="none",
         access_log=False,
         ssl_certfile=certificate,
         ssl_keyfile=key,
