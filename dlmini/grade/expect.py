@@ -80,7 +80,7 @@ def number(found, truth: float, who: str, relative: float = 1e-9) -> None:
     if np.iscomplexobj(found):
         raise Wrong(f"{who}: found the complex number {complex(found):.4g}, expected a real one.")
     if not abs(float(found) - truth) <= relative * max(abs(truth), 1e-300):
-        raise Wrong(f"{who}: found {float(found):.6g}, expected {truth:.6g}.")
+        raise Wrong("{}: found {}, expected {}.".format(who, *apart(float(found), truth)))
 
 
 def whole(found, truth: int, who: str) -> None:
@@ -103,12 +103,22 @@ def short(value) -> str:
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
 
 
+def apart(found, truth) -> tuple[str, str]:
+    """Two numbers with as many digits as tell them apart."""
+    for digits in (6, 9, 12, 17):
+        said = f"{found:.{digits}g}", f"{truth:.{digits}g}"
+        if said[0] != said[1]:
+            break
+    return said
+
+
 def _all(good: np.ndarray, found: np.ndarray, truth: np.ndarray, who: str, parts: int) -> None:
     if good.all():
         return
     places = np.argwhere(~good)
     named = ", ".join(
-        f"[{', '.join(map(str, p))}] is {found[tuple(p)]:.6g}, not {truth[tuple(p)]:.6g}" for p in places[:SHOWN]
+        "[{}] is {}, not {}".format(", ".join(map(str, p)), *apart(found[tuple(p)], truth[tuple(p)]))
+        for p in places[:SHOWN]
     )
     cells = chunks(good, parts) if parts else None
     raise Wrong(

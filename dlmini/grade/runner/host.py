@@ -20,6 +20,7 @@ from copy import deepcopy
 
 import numpy as np  # the child needs it, and a fork gets it for nothing
 
+from dlmini.grade.runner.answers import NoAnswer, plain
 from dlmini.grade.runner.imports import Absent, shut
 from dlmini.grade.runner.pipes import NO_PROCESS, BlockingPipes
 from dlmini.grade.runner.remote_comm import RemoteComm
@@ -124,7 +125,7 @@ def answer(pipes: BlockingPipes, limits: Limits, case: dict) -> tuple[list, list
         calls = [deepcopy((args, case["kwargs"])) for _ in range(case["repeat"])]
         for given, words in calls:
             value = function(*comm, *given, **words)
-        found.append(value._used() if isinstance(value, Absent) else value)
+        found.append(value._used() if isinstance(value, Absent) else plain(value))
         left.append([[*given, *words.values()] for given, words in calls])
     return found, left
 
@@ -147,6 +148,8 @@ def communicator(pipes: BlockingPipes, case: dict) -> RemoteComm:
 
 def described(error: BaseException, name: str) -> tuple[str, str, str]:
     """(kind, one sentence, where): lines of the student's file only."""
+    if isinstance(error, NoAnswer):
+        return "raised", str(error), ""
     kind = "stub" if isinstance(error, NotImplementedError) and str(error).startswith(STUB) else "raised"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
     if isinstance(error, SyntaxError) and error.lineno:

@@ -125,7 +125,7 @@ def lengths(head: bytes) -> tuple[int, int]:
     """Of a frame and of its table of contents; refuses what is too long."""
     whole, toc = HEAD.unpack(head)
     if not toc <= whole <= MOST or toc > TABLE:
-        raise Garbled(f"a frame of {whole} bytes with a table of {toc} bytes; at most {MOST} and {TABLE} are read")
+        raise Garbled(f"{whole} bytes at once, a table of {toc} bytes among them; too many to be read")
     return whole, toc
 
 
