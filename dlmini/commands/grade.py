@@ -42,6 +42,7 @@ def grade(
 ) -> None:
     """Grade all submissions of a lesson. A student's code runs in processes of its own, held by the sandbox."""
     from dlmini.grade.class_run import Wishes
+    from dlmini.grade.folders import GRADES, refuse_mixing
     from dlmini.grade.gradebook.deadline import deadline
     from dlmini.grade.lesson import find_lesson
 
@@ -50,6 +51,7 @@ def grade(
         return show_demo(out, jobs, sandbox, i_trust_submissions)
     if not lesson or not submissions:
         raise ValueError("name a lesson and a folder or zip: dlmini grade 04 submissions/; or try dlmini grade --demo")
+    refuse_mixing(out, submissions, GRADES)
     asked = {"roster": roster and str(roster.absolute()), "due": due, "late": late}
     asked |= {"late_most": late_most, "take": take}
     if resume or again:

@@ -29,6 +29,7 @@ def leaderboard(
     ] = False,
 ) -> None:
     """Race entries of lesson 17 under budgets, and write who is in front. Without submissions: the three references."""
+    from dlmini.grade.folders import BOARD, refuse_mixing
     from dlmini.grade.protections import demand, protections
     from dlmini.grade.sandbox.child_processes import be_private
     from dlmini.grade.sandbox.levels import choose
@@ -44,6 +45,7 @@ def leaderboard(
         )
     if replay:
         refuse_ignored(context, ("worlds", "secret"), "--replay takes the worlds of the board, so {}; leave it out")
+    refuse_mixing(out, [submissions] if submissions else [], BOARD)
     held = choose(sandbox)
     if sandbox == "strict":
         demand(protections(held), held.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,7 @@ def grade_class(
     secret = secret_in(out, wishes.secret)
     journal = Journal(out / "journal.jsonl", terms_of(lesson, secret), wishes.resume or bool(wishes.again))
     try:
+        refuse_others(journal, chosen, out)
         forget(journal, wishes.again, lesson, persons)
         if wishes.asked is not None:
             keep_options(out, wishes.asked)
@@ -89,6 +91,20 @@ def grade_class(
     finally:
         journal.close()  # and with it the folder, for other runs
     return class_
+
+
+def refuse_others(journal: Journal, chosen: list, out: Path) -> None:
+    """Going on in the folder of another class would replace its grades. A number behind a name may be another one."""
+
+    def bare(name: str) -> str:
+        return re.sub(r"(_\d+| \(.*\))$", "", name)
+
+    known = {bare(name): name for name, _, _ in journal.known}
+    if known and not known.keys() & {bare(one.name) for one in chosen}:
+        some = ", ".join(sorted(known.values())[:3])
+        raise ValueError(
+            f"{out} holds grades of others ({some}), and of nobody who has handed in here; name another folder"
+        )
 
 
 def doubtful(nobodys: list[str], class_: list[Graded], most: float) -> list[str]:

@@ -33,7 +33,7 @@ class Journal:
             hold(self.out)
             lines = whole_lines(file)
             if lines and lines[0] != terms:
-                raise ValueError(f"{file} was begun with {lines[0]}, not with {terms}; name another folder")
+                raise ValueError(f"{file.parent} {other_terms(lines[0], terms)}; name another folder")
         except BaseException:
             self.close()
             raise
@@ -84,6 +84,17 @@ class Journal:
         except OSError as error:
             why = f"{self.file} could not be written: {error.strerror}"
             raise OSError(f"{why}. What was graded is kept: make room, then go on with --resume") from error
+
+
+def other_terms(before: dict | None, terms: dict) -> str:
+    """What is not as it was when a folder of grades was begun."""
+    if not isinstance(before, dict) or before.keys() != terms.keys():
+        return "was begun with another version, or its journal is damaged"
+    if before["lesson"] != terms["lesson"]:
+        return f"holds grades of {before['lesson']}, not of {terms['lesson']}"
+    if before["secret"] != terms["secret"]:
+        return "was begun with another secret: put back the secret.txt that it had"
+    return "was begun with other tests than this version has"
 
 
 def hold(opened) -> None:
