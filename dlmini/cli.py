@@ -11,7 +11,7 @@ from rich.markup import escape
 
 import dlmini
 from dlmini.commands.classroom import classroom
-from dlmini.commands.compare import MODELS, compare
+from dlmini.commands.compare import MODELS, compare, demand_batches
 from dlmini.commands.course import course
 from dlmini.commands.distbelief import distbelief
 from dlmini.commands.doctor import doctor
@@ -126,6 +126,7 @@ def train(
     from dlmini import command_words as words
 
     check_places(save, out)
+    check_until(until)
     pieces = words.read_sync(sync), words.read_topology(topology), words.read_compression(compress)
     joint = workers > 1 or task != "classify" or until is not None or patience > 0
     alone_with = {"network": network} | ({} if joint else {"on": on, "out": out})
@@ -136,6 +137,7 @@ def train(
     on = "processes" if on is None else on
     place = words.read_place(on, workers + pieces[1].servers, network) if joint else None
     asked, about = task_of(task, model, data, batch, tile or TILE, full, threads)
+    demand_batches(len(asked.train), asked.batch, workers)
     say(f"{about} · {optimizer}, rate {chosen.rate:g}")
     if not joint:
         weights = alone(asked.model, (asked.train, asked.test), chosen, epochs, asked.batch, seed)
@@ -170,6 +172,13 @@ def check_used(task: str, workers: int, tile: int | None, full: bool, alone_with
         raise ValueError(f"--tile {tile} is the size of tiles to segment, and would have no effect; add --task segment")
     if full and task == "segment":
         raise ValueError("--full is for sets of pictures with classes, and would have no effect with --task segment")
+
+
+def check_until(until: float | None) -> None:
+    if until is not None and not 0 < until <= 1:
+        raise ValueError(
+            f"--until {until:g}: give the share of the test set that is to be right, such as 0.85 for 85 %"
+        )
 
 
 def check_places(save: Path | None, out: Path | None) -> None:

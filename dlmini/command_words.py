@@ -8,7 +8,9 @@ A word is a name, and after a colon what one would write between the brackets. A
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from inspect import signature
+from itertools import accumulate
 from pathlib import Path
 
 from dlmini.comm import network, schedules
@@ -36,28 +38,62 @@ def choose(kind: str, name: str, table: dict):
 
 def read(kind: str, text: str, table: dict, inner: dict | None = None):
     """The object that `text` describes; values that are names of `inner` become its entries."""
-    name, _, rest = text.partition(":")
+    demand_brackets(kind, text)
+    bracketed = re.fullmatch(r"([\w-]+)\((.*)\)", text)  # topk(0.01) is meant as topk:0.01
+    name, colon, rest = (bracketed[1], "(", bracketed[2]) if bracketed else text.partition(":")
     make = choose(kind, name, table)
     given, named = [], {}
-    for word in filter(None, re.split(r",(?![^()]*\))", rest)):  # at commas outside of brackets
+    for word in words(kind, text, rest) if rest or colon == ":" else ():
         key, equals, value = word.partition("=") if re.match(r"\w+=", word) else ("", "", word)
         if equals and key in named:
             raise ValueError(f"{kind} {text!r}: {key} is given twice")
         if equals:
-            named[key] = plain(kind, value, inner)
+            named[key] = plain(value, inner)
         else:
-            given.append(plain(kind, word, inner))
+            given.append(plain(word, inner))
+    if not isinstance(make, type):  # a schedule that is always the same
+        if given or named:
+            raise ValueError(f"{kind} {text!r}: nothing follows {name}; write it alone")
+        return make
     try:
         bound = signature(make).bind(*given, **named).arguments
     except TypeError:
         raise ValueError(f"{kind} {text!r}: {how_written(name, make)}") from None
     for key in INNER.keys() & bound.keys():
         if isinstance(bound[key], str) and inner:
-            choose(INNER[key], bound[key], inner)
+            choose(INNER[key], bound[key], pieces_inside(INNER[key], inner))
     try:
         return make(*given, **named)
     except TypeError as error:
         raise ValueError(f"{kind} {text!r}: {error}") from error
+
+
+def demand_brackets(kind: str, text: str) -> None:
+    depths = [0, *depths_of(text)]
+    if depths[-1] or min(depths) < 0:
+        raise ValueError(f"{kind} {text!r}: its brackets do not match; write them as in deflate:topk(0.01)")
+
+
+def depths_of(text: str) -> Iterator[int]:
+    """How many brackets are open after each letter."""
+    return accumulate((letter == "(") - (letter == ")") for letter in text)
+
+
+def words(kind: str, text: str, rest: str) -> list[str]:
+    """What stands between commas, outside of brackets. Nobody means nothing."""
+    found = "".join(
+        "\0" if (letter, depth) == (",", 0) else letter for letter, depth in zip(rest, depths_of(rest), strict=True)
+    )
+    if not all(found.split("\0")):
+        raise ValueError(
+            f"{kind} {text!r}: something is missing beside a colon or comma; write it, or leave the colon or comma out"
+        )
+    return found.split("\0")
+
+
+def pieces_inside(kind: str, inner: dict) -> dict:
+    """The schedules among pieces inside of others, or the compressors."""
+    return {name: piece for name, piece in inner.items() if (name in SCHEDULES) == (kind == "schedule")}
 
 
 def how_written(name: str, make) -> str:
@@ -69,7 +105,7 @@ def how_written(name: str, make) -> str:
     return f"after {name}: come {', '.join(known)}, in this order or by name, such as {example}"
 
 
-def plain(kind: str, text: str, inner: dict | None):
+def plain(text: str, inner: dict | None):
     """A number, a truth value, a word of `inner` with or without brackets, or the text itself."""
     for number in (int, float):
         try:
@@ -78,10 +114,17 @@ def plain(kind: str, text: str, inner: dict | None):
             continue
     if text in ("true", "false"):
         return text == "true"
-    if inner and (call := re.fullmatch(r"(\w+)\((.*)\)", text)):
-        return read(kind, f"{call[1]}:{call[2]}", inner, inner)
-    found = (inner or {}).get(text)
-    return text if found is None else found() if isinstance(found, type) else found
+    word = re.fullmatch(r"([\w-]+)(\(.*\))?", text)
+    if inner and word and (word[2] or word[1].replace("-", "_") in inner):
+        return read(kind_inside(word[1], inner), text, inner, inner)
+    return text
+
+
+def kind_inside(name: str, inner: dict) -> str:
+    """What a word inside another is called."""
+    if name.replace("-", "_") in inner:
+        return "schedule" if name.replace("-", "_") in SCHEDULES else "compression"
+    return " or ".join(kind for kind in ("schedule", "compression") if pieces_inside(kind, inner))
 
 
 def read_sync(text: str):
@@ -105,7 +148,7 @@ def told_place(text: str, network_name: str | None) -> str:
 
 def read_place(text: str, ranks: int, network_name: str | None):
     """Where to run: virtual time, processes, MPI ranks, PCs of a room; on a named network where one can choose."""
-    link = choose("network", network_name, NETWORKS) if network_name else None
+    link = None if network_name is None else choose("network", network_name, NETWORKS)
     name, _, more = text.partition(":")
     if name in ("mpi", "classroom") and link is not None:
         raise ValueError(
@@ -119,6 +162,8 @@ def read_place(text: str, ranks: int, network_name: str | None):
         from dlmini.comm.processes import Processes
 
         return Processes(ranks, network=link)
+    if text == "mpi:":
+        raise ValueError("--on mpi: lacks the file that lists the hosts after its colon; name it, or write mpi alone")
     if name == "mpi":
         from dlmini.comm.mpi import Mpi
 
@@ -133,7 +178,9 @@ def room_at(port: str, ranks: int):
     from dlmini.comm.classroom import Classroom
 
     if not port.isdigit() or int(port) > 65535:
-        raise ValueError(f"--on classroom:{port}: say at which port PCs join, such as classroom:5555")
+        raise ValueError(
+            f"--on {':'.join(filter(None, ('classroom', port)))}: say at which port PCs join, such as classroom:5555"
+        )
     return Classroom(ranks, int(port))
 
 

@@ -99,7 +99,7 @@ def test_training_ends_when_enough_is_right_or_the_error_rises(tmp_path):
         (("--model", "resnet"), "choose one of softmax_regression, mlp, lenet"),
         (("--data", "imagenet"), "expected one of fashion-mnist, mnist"),
         (("--optimizer", "lion"), "choose one of sgd, momentum"),
-        (("--batch", "100000"), "ask for batches of at most 10000"),
+        (("--batch", "100000"), "10000 images are all there are; give at most so many"),
         (("--rate", "nan"), "rate is nan; it must be a finite number of at least 0"),
         (("--seed", "-1"), "seed is -1; it must be a whole number of at least 0"),
         (("--sync", "local:4"), "one worker talks to nobody"),

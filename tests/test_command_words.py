@@ -2,9 +2,9 @@
 
 import pytest
 
-from dlmini.comm.schedules import Hierarchical, ring
-from dlmini.command_words import read_compression, read_place, read_sync, read_topology
-from dlmini.compression import DGC, QSGD, Deflate, Int8, Threshold, TopK
+from dlmini.comm.schedules import Hierarchical, halving_doubling, ring
+from dlmini.command_words import read_compression, read_place, read_sync, read_topology, words
+from dlmini.compression import DGC, QSGD, Deflate, Int8, OneBit, Threshold, TopK
 from dlmini.sync import Asynchronous, BulkSynchronous, Downpour, LocalSGD, PartlySynchronous, StaleSynchronous
 from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer, Star
 
@@ -36,6 +36,11 @@ from dlmini.topology import AllReduce, Choco, Gossip, LowRank, ParameterServer, 
         (read_compression, "qsgd:bits=2", QSGD(bits=2)),
         (read_compression, "deflate:int8", Deflate(Int8())),
         (read_compression, "dgc:nesterov=true", DGC(nesterov=True)),
+        (read_compression, "topk(0.02)", TopK(0.02)),
+        (read_compression, "deflate(topk(0.02))", Deflate(TopK(0.02))),
+        (read_compression, "deflate:one-bit", Deflate(OneBit())),
+        (read_topology, "allreduce:ring()", AllReduce(ring)),
+        (read_topology, "allreduce:halving-doubling", AllReduce(halving_doubling)),
     ],
 )
 def test_a_word_becomes_its_object(read, text, meant):
@@ -52,11 +57,38 @@ def test_a_word_becomes_its_object(read, text, meant):
         (read_compression, "topk:0", "above 0 and at most 1"),
         (read_sync, "local:0", "at least 1"),
         (read_sync, "local:period=3", "after local: come steps, variant, post"),
+        (read_compression, "topk:", "something is missing beside a colon or comma"),
+        (read_compression, "dgc:,,", "something is missing beside a colon or comma"),
+        (read_compression, "deflate:topk(0.1,)", "something is missing beside a colon or comma"),
+        (read_topology, "gossip:ring,", "something is missing beside a colon or comma"),
+        (read_sync, "bsp:", "something is missing beside a colon or comma"),
+        (read_compression, "deflate:topk(0.1", "its brackets do not match"),
+        (read_compression, "deflate:topk 0.1)(", "its brackets do not match"),
+        (read_topology, "gossip:ring)", "its brackets do not match"),
+        (read_topology, "allreduce:hierarchical", "after hierarchical: come per_node"),
+        (read_compression, "deflate:per_layer", "after per_layer: come inner, shapes, small"),
+        (read_topology, "allreduce:hierarchical(x)", "schedule .*per_node is 'x'"),
+        (read_topology, "allreduce:ring(4)", "nothing follows ring; write it alone"),
+        (read_topology, "allreduce:Ring", "no schedule called 'Ring'; choose one of native, .*, hierarchical$"),
+        (read_topology, "allreduce:back=gossip", "no compression called 'gossip'; choose one of none, "),
+        (read_topology, "allreduce:foo(3)", "no schedule or compression called 'foo'"),
+        (read_topology, "choco:foo(3)", "no compression called 'foo'"),
     ],
 )
 def test_a_wrong_word_gets_a_sentence(read, text, advice):
     with pytest.raises(ValueError, match=advice):
         read(text)
+
+
+def test_commas_divide_outside_of_brackets_only():
+    assert words("", "", "a,f(b,g(c),d),e") == ["a", "f(b,g(c),d)", "e"]
+
+
+def test_an_empty_network_and_an_empty_host_file_are_not_ignored():
+    with pytest.raises(ValueError, match="no network called ''; choose one of gigabit"):
+        read_place("simulated", 2, "")
+    with pytest.raises(ValueError, match="lacks the file that lists the hosts"):
+        read_place("mpi:", 2, None)
 
 
 def test_a_room_of_pcs_is_a_place_by_its_port():

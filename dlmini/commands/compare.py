@@ -80,10 +80,9 @@ def compare(
 def demand_batches(images: int, batch: int, workers: int) -> None:
     """That each of so many workers has a batch of its own: a smaller one would be priced as a whole one."""
     if batch > images // workers > 0:
-        raise ValueError(
-            f"--batch {batch}: {images} images are {images // workers} for each of {workers} workers; "
-            "give at most so many, or fewer workers"
-        )
+        shared = f" are {images // workers} for each of {workers} workers" if workers > 1 else " are all there are"
+        fewer = ", or fewer workers" if workers > 1 else ""
+        raise ValueError(f"--batch {batch}: {images} images{shared}; give at most so many{fewer}")
 
 
 def one_table(net, sets, batch, told: str, epochs: int, rate: float, only: str, place, repeat: int, out) -> None:
