@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -77,7 +78,17 @@ def sentence_of(error: Exception) -> str:
     """What it says; of an error of the system itself, without its number."""
     if isinstance(error, OSError) and error.filename and error.strerror and str(error).startswith("[Errno"):
         return f"{error.filename}: {error.strerror}; check the path"
+    if isinstance(error, FileNotFoundError) and is_gone():
+        return "the folder in which you are is there no more; change to another one (cd), and try again"
     return str(error) or type(error).__name__
+
+
+def is_gone() -> bool:
+    """Whether the current folder was deleted, or moved, under our feet."""
+    try:
+        return not os.getcwd()
+    except OSError:
+        return True
 
 
 def mendable() -> tuple[type[Exception], ...]:

@@ -88,6 +88,8 @@ WRONG = [
     (("data", "get", "nothing"), "fashion-mnist"),
     (("check", "99"), "99"),
     (("check", "4"), "such as 04.ring_allreduce, or a lesson alone, such as 04; not '4'"),
+    (("check", "00", "--seed", "-1"), "seed is -1; it must be a whole number of at least 0"),
+    (("check", "00", "--folder", "nowhere"), "00_meet_the_lab.py was not found in nowhere; is this the folder of your"),
     (("grade", "04", "nowhere"), "nowhere"),
     (("doctor", "--hosts", "nowhere"), "nowhere: No such file or directory; check the path"),
     (("course", "slides", "99"), "there is no lesson '99'; give numbers such as 04"),
@@ -471,3 +473,19 @@ def test_a_run_whose_result_is_waited_for_is_not_over_because_of_ctrl_c():
     gate.set()
     assert run.result().stopped
     assert run.over
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder in which somebody is cannot be deleted there")
+@pytest.mark.parametrize(
+    "words", [("update",), ("check", "00"), ("changes",), ("train", "--epochs", "1", "--save", "x")]
+)
+def test_who_stands_in_a_folder_that_is_gone_is_told_so(words, monkeypatch, capsys, tmp_path):
+    monkeypatch.delenv("DLMINI_WORK", raising=False)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    code, text = said(words, monkeypatch, capsys)
+    assert (code, text) == (
+        1,
+        "error: the folder in which you are is there no more; change to another one (cd), and try again",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from dlmini.checks import refuse
+from dlmini.checks import refuse, whole
 from dlmini.course.check_record import record
 from dlmini.course.work import work_folder
 from dlmini.files import plainly
@@ -21,6 +21,7 @@ def check(word: str, seed: int = 0, folder: str | Path | None = None):
 
     if not isinstance(word, str):
         refuse(TypeError, "word", word, 'a lesson and a name, as in check("04.ring_allreduce")')
+    whole(seed, "seed", least=0)
     own = work_folder()
     counts = (own / "exercises").is_dir() and (folder is None or is_of(Path(folder), own))
     report = look(word, seed, folder or (own if counts else None))

@@ -123,9 +123,11 @@ def find(lesson: Lesson, folder: str | Path | None = None) -> Path:
         for file in (place / "exercises" / lesson.file, place / lesson.file):
             if file.is_file():
                 return file
+    if named:
+        raise FileNotFoundError(f"{lesson.file} was not found in {named}; is this the folder of your course?")
     raise FileNotFoundError(
-        f"{lesson.file} was found neither in {named or here / 'exercises'} nor above; run this inside the course, or "
-        "where `dlmini lab` has made it"
+        f"{lesson.file} was found neither in {here / 'exercises'} nor above; run this inside the course, or where "
+        "`dlmini lab` has made it"
     )
 
 
