@@ -210,7 +210,7 @@ def right_order(case, found) -> None:
     if made:
         raise Wrong(f"{who}: {'; or '.join(made)}.", mistakes=tuple(made))
     if sorted(jobs) != sorted(case.truth):
-        raise Wrong(f"{who}: every micro-batch goes forward once and back once; that are {2 * micros} jobs.")
+        raise Wrong(f"{who}: every micro-batch goes forward once and back once; those are {2 * micros} jobs.")
     if jobs != case.truth:
         at = next(i for i, (a, b) in enumerate(zip(jobs, case.truth, strict=True)) if a != b)
         kept = f" (kept at one time: {most_kept(jobs)}, allowed {min(micros, ranks - rank)})"

@@ -24,10 +24,14 @@ def bad_pairs(case, rank: int, name: str) -> dict:
             "the bias is added by every rank before the sum, N times in all; add it once, behind the sum": z + n * b,
             "this is my share of z; all ranks' shares must be added up": each[rank][0] + b,
             "the bias b is missing": z,
+            "this is the mean of all ranks' shares; they are added up": z / n + b,
+            "the ReLU is missing: y = max(x A + a, 0)": sum((x @ A_ + a_) @ B_ for _, A_, a_, B_, _, _ in case.args)
+            + b,
         },
         "dx": {
             "this is my share of dx; all ranks' shares must be added up on the way back": each[rank][1],
             "the ReLU is not looked at on the way back": sum((d @ B_.T) @ A_.T for _, A_, _, B_, _, d in case.args),
+            "dz is added up over ranks first; it is whole on every rank": n * sum(one[1] for one in each),
         },
         "dA": {"the ReLU is not looked at on the way back": x.T @ open_dy, **gathered(dA_sum(each, 2), n)},
         "da": {"the ReLU is not looked at on the way back": open_dy.sum(0), **gathered(dA_sum(each, 3), n)},
@@ -35,7 +39,10 @@ def bad_pairs(case, rank: int, name: str) -> dict:
             "this is x^T dz; what comes into the second layer is y": x.T @ dz,
             "y is needed, not y > 0": (y > 0).T @ dz,
         },
-        "db": {"db is summed over ranks, N times too large: dz is whole on every rank": n * dz.sum(0)},
+        "db": {
+            "db is summed over ranks, N times too large: dz is whole on every rank": n * dz.sum(0),
+            "this is the mean over rows; db is their sum": dz.mean(0),
+        },
     }[name]
 
 
@@ -96,6 +103,11 @@ def bad_orders(rank: int, ranks: int, micros: int) -> dict:
         "backwards are in the opposite order; the first micro-batch is the first that comes back": [
             (kind, micros - 1 - i if kind == "backward" else i) for kind, i in in_turns(ahead, micros)
         ],
+        "the backwards that are left at the end are missing": in_turns(ahead, micros)[: 2 * micros - ahead],
+        "in turns, the forward before backward i is that of micro-batch i + warm-up, not i": [
+            ("forward", i - ahead) if kind == "forward" and n >= ahead else (kind, i)
+            for n, (kind, i) in enumerate(in_turns(ahead, micros))
+        ],
     }
 
 
@@ -120,12 +132,14 @@ def bad_bytes(case) -> tuple[dict, dict]:
         "gradients are shared out from stage 2 on": numbers * w + part * (g + o),
         "in stage 2 what the optimiser remembers is shared out, too": numbers * (w + o) + part * g,
         "these are bytes of all ranks together": ranks * (numbers * all_of + part * other),
+        "the two answers are exchanged: bytes held come first": (3 if stage == 3 else 2) * (ranks - 1) * part,
     }
     once = (ranks - 1) * part
     sent = {
         "one half of an all-reduce is missing: sums are scattered, and then gathered": once,
         "stage 3 gathers weights twice, on the way there and on the way back": 2 * once if stage == 3 else None,
         "only stage 3 sends more than an all-reduce": 3 * once if stage < 3 else None,
+        "in stage 3 gradients are scattered and not gathered: three halves, not four": 4 * once if stage == 3 else None,
         "a rank's own part is not sent: (N - 1)/N": (3 if stage == 3 else 2) * numbers,
         "these are numbers of all ranks together": ranks * (3 if stage == 3 else 2) * once,
         "these are bytes; numbers were asked for": w * (3 if stage == 3 else 2) * once,
