@@ -6,13 +6,24 @@ import numpy as np
 
 
 def recursion(
-    grad, pairs, first=reversed, second=iter, scale=lambda pairs: newest(pairs), keep=1.0, take=1.0, swapped=False
+    grad,
+    pairs,
+    first=reversed,
+    second=iter,
+    scale=lambda pairs: newest(pairs),
+    keep=1.0,
+    take=1.0,
+    swapped=False,
+    stale=False,
 ):
-    """The two loops with another order, scale, or share of the first or second product; swapped: another's shares."""
+    """The two loops with another order, scale, or share of the first or second product.
+
+    swapped: another's shares; stale: those of the gradient, which q was before the first loop.
+    """
     q, shares = grad.astype("f8").copy(), {}
     numbered = list(enumerate(pairs))
     for i, (s, y) in first(numbered):
-        shares[i] = (s @ q) / (s @ y)
+        shares[i] = (s @ (grad if stale else q)) / (s @ y)
         q -= shares[i] * y
     q *= scale(pairs)
     for i, (s, y) in second(numbered):
@@ -52,6 +63,14 @@ def bad_directions(case) -> dict:
         "multiplied by y.y / s.y: that is the curvature, and its inverse is wanted": recursion(
             grad, pairs, scale=lambda pairs: 1 / newest(pairs)
         ),
+        "multiplied by s.s / s.y; it is s.y / y.y": recursion(
+            grad, pairs, scale=lambda pairs: newest([(y, s) for s, y in pairs]) ** -1 if pairs else 1.0
+        ),
+        "s and y are exchanged: a pair is (s, y), the step first": recursion(grad, [(y, s) for s, y in pairs]),
+        "all shares of the first loop are taken from the gradient; each is taken from q, which has changed": recursion(
+            grad, pairs, stale=True
+        ),
+        "the second loop adds y.q / s.y, which is to be taken off: a_i - y.q / s.y": recursion(grad, pairs, take=-1.0),
         "the second loop takes nothing off: a_i - y.q / s.y": recursion(grad, pairs, take=0.0),
         "the second loop forgets the shares of the first: a_i - y.q / s.y": recursion(grad, pairs, keep=0.0),
     }

@@ -12,6 +12,16 @@ WHOLE = "if len(pieces) == shards and portion not in chosen:"
 KEPT = "pieces = have.setdefault((portion, replica), set())\n        pieces.add(shard)"
 
 MUTANTS = [
+    (LOOPS, "the other scale", SCALE, "q *= (s @ s) / (s @ y)", "multiplied by s.s / s.y"),
+    (
+        LOOPS,
+        "s and y exchanged",
+        "q, shares = grad.copy(), []",
+        "pairs = [(y, s) for s, y in pairs]\n    q, shares = grad.copy(), []",
+        "s and y are exchanged",
+    ),
+    (LOOPS, "shares of the gradient", "(s @ q) / (s @ y))", "(s @ grad) / (s @ y))", "are taken from the gradient"),
+    (LOOPS, "added", BACK, BACK.replace("share - ", "share + "), "adds y.q / s.y"),
     (LOOPS, "uphill", "return -q", "return q", "goes uphill"),
     (
         LOOPS,
