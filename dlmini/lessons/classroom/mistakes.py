@@ -18,13 +18,15 @@ def bad_budgets(case) -> dict:
         "this is the other way, a ring for a star or a star for a ring": max(
             0, floor(left / (ring if how == "star" else star))
         ),
+        "the fixed part is added; of the seconds it leaves fewer": floor((seconds + fixed) * bandwidth / factor),
+        "in bits; the bandwidth is in bytes per second, as the packet is": max(0, floor(left / factor / 8)),
         "less than nothing: if the fixed part is too long already, it is 0": floor(left / factor),
     }
 
 
-def quantised(layers, unsaid, levels: int = 127, one_scale: bool = False, rounding=np.rint) -> tuple:
-    """(levels, scales, unsaid) in double precision, with another grid, scale or rounding."""
-    whole = [g.astype("f8") + u for g, u in zip(layers, unsaid, strict=True)]
+def quantised(layers, unsaid, levels: int = 127, one_scale: bool = False, rounding=np.rint, carry: int = 1) -> tuple:
+    """(levels, scales, unsaid) in double precision, with another grid, scale, rounding, or sign of what was unsaid."""
+    whole = [g.astype("f8") + carry * u for g, u in zip(layers, unsaid, strict=True)]
     own = [float(np.abs(p).max(initial=0)) for p in whole]
     scales = [max(own, default=0.0)] * len(own) if one_scale else own
     q = [rounding(levels * p / (m or 1)) for p, m in zip(whole, scales, strict=True)]
@@ -45,6 +47,10 @@ def bad_packets(case) -> dict:
         "the published program itself: 21 values, one scale, no memory": quantised(layers, zeros, 10, True),
         "what was unsaid is forgotten: add it first": quantised(layers, zeros),
         "cut off, expected the nearest level": quantised(layers, unsaid, rounding=np.trunc),
+        "rounded down, expected the nearest level": quantised(layers, unsaid, rounding=np.floor),
+        "the scale is that of one level, m / 127; m is asked for": (levels, [m / 127 for m in scales], left),
+        "what was unsaid is taken off; it is added": quantised(layers, unsaid, carry=-1),
+        "the new unsaid has the wrong sign: it is p - m q / 127": (levels, scales, [-r for r in left]),
         "the new unsaid is gradient - decoded, which forgets what was carried: p - decoded": (levels, scales, kept),
         "what the other side reads is returned, expected what it does not read": (levels, scales, read),
         "nothing is remembered: the new unsaid is zero": (levels, scales, zeros),

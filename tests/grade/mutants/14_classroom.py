@@ -14,6 +14,12 @@ DIVIDED = "return [mean / np.float32(len(packets)) for mean in total]"
 LOOP = "    for levels, scales in packets:\n"
 
 MUTANTS = [
+    (BUDGET, "the fixed part added", GIVEN, GIVEN.replace("seconds - fixed", "seconds + fixed"), "fixed part is added"),
+    (BUDGET, "bits", GIVEN, GIVEN.replace("/ factor", "/ factor / 8"), "in bits"),
+    (INT8, "rounded down", ROUNDED, ROUNDED.replace("rint", "floor"), "rounded down"),
+    (INT8, "the scale of a level", "scales.append(m)", "scales.append(m / 127)", "the scale is that of one level"),
+    (INT8, "taken off", WHOLE, "p = grad - old", "what was unsaid is taken off"),
+    (INT8, "the wrong sign", LEFT, LEFT.replace("p - m * q / 127", "m * q / 127 - p"), "has the wrong sign"),
     (BUDGET, "the fixed part is not paid", "(seconds - fixed)", "seconds", "the fixed part is not paid"),
     (BUDGET, "one way only", FACTOR, "factor = ranks - 1", "the way back is forgotten"),
     (BUDGET, "the server's own packet too", FACTOR, "factor = 2 * ranks", "the server's own packet passes no cable"),
