@@ -118,7 +118,7 @@ def near(a, b, tolerance) -> bool:
     return bool(np.linalg.norm(a - b) <= tolerance * max(np.linalg.norm(a), np.linalg.norm(b)))
 
 
-def believed(answers, quorum, tolerance, enough=None, same=near, waits=True, itself=1, most=False):
+def believed(answers, quorum, tolerance, enough=None, same=near, waits=True, itself=1, most=False, first=0):
     """(k, wrong) by the rules, or with another one in the place of one of them."""
     n, enough = len(answers), quorum // 2 + 1 if enough is None else enough
     if waits and n < quorum:
@@ -128,7 +128,7 @@ def believed(answers, quorum, tolerance, enough=None, same=near, waits=True, its
     chosen = [k for k in range(n) if counts[k] >= enough]
     if not chosen:
         return None, []
-    k = max(chosen, key=counts.__getitem__) if most else chosen[0]
+    k = max(chosen, key=counts.__getitem__) if most else chosen[first]
     return k, [j for j in range(n) if j != k and j not in friends[k]]
 
 
@@ -163,6 +163,7 @@ def bad_verdicts(case) -> dict:
         "an answer does not agree with itself here; it counts too": believed(*given, itself=0),
         "fewer answers than the quorum have come, and one is believed already": believed(*given, waits=False),
         "the one with most friends; the first with enough of them is wanted": believed(*given, most=True),
+        "the last one with enough friends; the first is believed": believed(*given, first=-1),
         "friends of friends are taken for friends; agreement within a tolerance does not pass on": chained(*given),
         "an absolute tolerance; it is a share of the longer of the two": believed(
             *given, same=lambda a, b, t: bool(np.linalg.norm(a - b) <= t)
@@ -188,8 +189,10 @@ def bad_verdicts(case) -> dict:
 # ---- fedavg ----
 
 
-def averaged(w, shards, epochs, batch, rate, weight=None, start=None, short="mean", every=True, all_at_once=False):
-    """A round of FedAvg with another weight, start or treatment of the last batch."""
+def averaged(
+    w, shards, epochs, batch, rate, weight=None, start=None, short="mean", every=True, all_at_once=False, still=False
+):
+    """A round of FedAvg with another weight, start or treatment of the last batch. still: all gradients are at w."""
     found, begin = [], w
     for x, y in shards:
         own = begin.copy()
@@ -198,8 +201,8 @@ def averaged(w, shards, epochs, batch, rate, weight=None, start=None, short="mea
                 xb, yb = (x, y) if all_at_once else (x[low : low + batch], y[low : low + batch])
                 if short == "dropped" and len(yb) < batch:
                     continue
-                over = 1 if short == "sum" else batch if short == "batch" else len(yb)
-                own = own - rate * xb.T @ (xb @ own - yb) / over
+                over = {"sum": 1, "batch": batch, "client": len(y)}.get(short, len(yb))
+                own = own - rate * xb.T @ (xb @ (begin if still else own) - yb) / over
                 if not every:
                     break
         found.append(own)
@@ -221,6 +224,12 @@ def bad_rounds(case) -> dict:
         "the last, shorter batch is left out": averaged(*given, short="dropped"),
         "the last batch has fewer rows, and is divided by the full number": averaged(*given, short="batch"),
         "a batch's gradient is a sum here; it is a mean over its rows": averaged(*given, short="sum"),
+        "a batch's gradient is divided by all rows of the client; by those of the batch": averaged(
+            *given, short="client"
+        ),
+        "all gradients are those of w; a client's next one is that of its own weights": averaged(*given, still=True),
+        "each step is twice as long: the formula has no 2": averaged(w, shards, epochs, batch, 2 * rate),
+        "w is added to the mean; the clients' weights have it already": right + w,
         "one epoch only": averaged(w, shards, 1, batch, rate),
         "one batch of each epoch only": averaged(*given, every=False),
         "all rows in one batch, whatever batch says": averaged(*given, all_at_once=True),
