@@ -100,13 +100,15 @@ def reckoned(case, unhelpful: str = "") -> list[tuple]:
         d = devices // (t * p)
         if t * p * d != devices or not d or layers % p or batch % (d * b):
             continue
-        m, n = batch // (d * b), layers / p
+        m, n = batch // (d if unhelpful == "micro" else d * b), layers / p
         flying = m if unhelpful == "gpipe" else 1 if unhelpful == "one" else min(m, p)
-        held = n / t * (cost["state"] + flying * b * cost["kept"])
+        held = n / (1 if unhelpful == "share" else t) * (cost["state"] + flying * b * cost["kept"])
+        start, work = 0.0 if unhelpful == "start" else cost["start"], cost["work"] / (1 if unhelpful == "work" else t)
         talk = 0.0 if unhelpful == "talk" else b * cost["talk"] * (t > 1)
         bubble = 0 if unhelpful == "bubble" else p - 1
         sync = 0.0 if unhelpful == "sync" else 2 * (d - 1) / d * n / t * cost["sync"]
-        found.append(((m + bubble) * n * (cost["start"] + b * cost["work"] / t + talk) + sync, held, (t, p, d, b)))
+        if b == 1 or unhelpful != "small":
+            found.append(((m + bubble) * n * (start + b * work + talk) + sync, held, (t, p, d, b)))
     return found
 
 
@@ -126,6 +128,11 @@ FORGOTTEN = {
     "one": "a stage keeps min(m, p) micro-batches at one time, not one",
     "talk": "sums inside layers take time, too",
     "sync": "gradients must be summed among the copies",
+    "start": "what a micro-batch takes whatever its size (start) is missing",
+    "work": "the work of a layer is shared by its tensor devices: work / tensor",
+    "share": "the bytes of a layer are shared by its tensor devices: n / tensor",
+    "micro": "a micro-batch has `micro` sequences, so m = batch / (data x micro)",
+    "small": "only micro-batches of 1 are tried; 2, 4 and 8 may be faster",
     "slowest": "this is the slowest of those that fit",
 }
 
