@@ -94,8 +94,18 @@ def odd_rounds(coin):
 def bad_rounds(case) -> dict[str, object]:
     terms, seconds, sent = case.args
     known = Terms(**{name: terms[name] for name in Terms.__dataclass_fields__})
-    one = Terms(**vars(known) | {"workers": 1})
-    found = {"one machine is paid, and all of them cost": one}
+
+    def other(**given) -> Terms:
+        return Terms(**vars(known) | {name: getattr(known, name) * times for name, times in given.items()})
+
+    found = {
+        "one machine is paid, and all of them cost": Terms(**vars(known) | {"workers": 1}),
+        "an hour has 3600 seconds, and machines are paid by the hour": other(machine_hour=3600),
+        "a megabyte has 10^6 bytes": other(megabytes=1e-6),
+        "a megabyte has 10^6 bytes, not 2^20": other(megabytes=2**20 / 1e6),
+        "a gigabyte has 10^9 bytes, not 10^6": other(gigabyte=1000),
+        "what is sent is counted for every worker; it is that of all together": other(gigabyte=known.workers),
+    }
     wrong = {name: min([known.steps, *map(floor, afforded(t, seconds, sent))]) for name, t in found.items()}
     counts = [*map(floor, afforded(known, seconds, sent))]
     if counts:
@@ -173,7 +183,25 @@ def sound_message(case, found) -> None:
     error, energy = (float(np.sum(np.square(v, dtype=np.float64))) for v in (update - vector, update))
     if error > energy * 15 / 16 * (1 + 1e-6):
         share = error / energy if energy else float("inf")
-        raise Wrong(f"what was heard is off by {share:.3f} of |update|^2; at most 15/16 is allowed.")
+        raise Wrong(
+            f"what was heard is off by {share:.3f} of |update|^2; at most 15/16 is allowed{why_off(update, vector)}."
+        )
+
+
+def why_off(update, vector) -> str:
+    """What well-known mistakes look like: the wrong numbers were said, or they were made longer."""
+    said, sizes = vector != 0, np.abs(update)
+    if not said.any() or said.all():
+        return ""
+    if not np.array_equal(vector[said], update[said]):
+        longer = bool((np.abs(vector[said]) >= sizes[said]).all() and (vector * update >= 0).all())
+        return ": numbers were heard larger than they are; what is unsaid is remembered anyway" if longer else ""
+    least, most = sizes[said].min(), sizes[~said].max()
+    if least >= most:
+        return ""
+    signed = update[said].min() >= update[~said].max()
+    which = "the largest numbers, and not the largest magnitudes" if signed else "not the numbers of largest magnitude"
+    return f": {which} were said; one of size {least:.3g} was, and one of {most:.3g} was not"
 
 
 @lesson.test("heard", points=2, cases=usual_updates)
