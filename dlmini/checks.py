@@ -115,6 +115,17 @@ def numbers(value, name: str, axes: int, wanted: str) -> np.ndarray:
     return found.astype(np.float64)
 
 
+def float_type(value, name: str = "dtype") -> np.dtype:
+    """Single or double precision."""
+    try:
+        found = None if value is None or isinstance(value, np.generic | np.ndarray) else np.dtype(value)
+    except TypeError:  # NumPy knows none of this name
+        found = None
+    if found not in (np.float32, np.float64):
+        refuse(ValueError, name, value, "np.float32 or np.float64")
+    return found
+
+
 def lengths(value, name: str) -> tuple[int, ...]:
     """The shape of one array: a row of whole numbers."""
     if not isinstance(value, list | tuple):
@@ -127,6 +138,32 @@ def shapes_of(value, name: str) -> tuple[tuple[int, ...], ...]:
     if not isinstance(value, list | tuple):
         refuse(TypeError, name, value, "a row of shapes, such as ((784, 10), (10,))")
     return tuple(lengths(one, name) for one in value)
+
+
+def remembered(value, own: dict, who: str) -> dict:
+    """What `memory()` gave, or a file of it: the same names as one's own memory has, with arrays of the same shapes."""
+    if not hasattr(value, "keys"):
+        refuse(TypeError, "memory", value, "what memory() gave: a dict of arrays, or an open np.load(file)")
+    if set(value.keys()) != set(own):
+        raise ValueError(
+            f"the memory holds {sorted(map(str, value.keys()))}, but {who} remembers {sorted(own)}; restore it into "
+            "one that was made as the saved one was"
+        )
+    found = {name: value[name] for name in own}
+    for name, one in found.items():
+        if not isinstance(one, np.ndarray | np.generic | int | float) or kind_of(one) != kind_of(own[name]):
+            refuse(TypeError, f"{name} of the memory", one, f"what memory() of {who} gave")
+        if np.shape(one) != np.shape(own[name]):
+            raise ValueError(
+                f"{name} of the memory has shape {np.shape(one)}, but {who} needs {np.shape(own[name])}; restore it "
+                "into one that was made for as many numbers"
+            )
+    return found
+
+
+def kind_of(value) -> str:
+    """Whole numbers or others."""
+    return "i" if np.asarray(value).dtype.kind in "iu" else np.asarray(value).dtype.kind
 
 
 def piece(value, name: str, verbs: tuple[str, ...], what: str):

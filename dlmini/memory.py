@@ -27,12 +27,9 @@ def restore(thing, saved: dict[str, np.ndarray], name: str = "") -> None:
         for key, value in thing.items():
             restore(value, saved, f"{inside}{key}")
     elif hasattr(thing, "restore"):
-        thing.restore({key: found(saved, f"{name}.{key}") for key in thing.memory()})
+        thing.restore({key: found(saved, f"{name}.{key}", own) for key, own in thing.memory().items()})
     elif isinstance(thing, np.ndarray):
-        kept = found(saved, name)
-        if kept.shape != thing.shape:
-            raise ValueError(f"{name} was kept with shape {kept.shape}, but has shape {thing.shape} here: {OTHER}")
-        thing[...] = kept
+        thing[...] = found(saved, name, thing)
 
 
 def rooms(recipe, w, grad):
@@ -57,7 +54,11 @@ def recalled(thing, saved: dict[str, np.ndarray] | None, otherwise: int) -> int:
 OTHER = "resume with the task, the recipe and the number of ranks that the checkpoint was made with"
 
 
-def found(saved: dict[str, np.ndarray], name: str) -> np.ndarray:
+def found(saved: dict[str, np.ndarray], name: str, own=None) -> np.ndarray:
+    """What was kept by this name; own: the thing itself, whose shape it must have."""
     if name not in saved:
         raise ValueError(f"the checkpoint holds no {name!r}: {OTHER}")
+    if own is not None and np.shape(saved[name]) != np.shape(own):
+        shapes = f"kept with shape {np.shape(saved[name])}, but has shape {np.shape(own)} here"
+        raise ValueError(f"{name} was {shapes}: {OTHER}")
     return saved[name]

@@ -10,8 +10,9 @@ import pytest
 from hostile import CLASSES, NET, Argument, W, X, Y, only, real, whole
 from test_hostile_arguments import STRANGE, unclear
 
-from dlmini import Dense, Dropout, Model
+from dlmini import DGC, Adam, Dense, Dropout, Feedback, Model, TopK
 from dlmini.comm.control import Control
+from dlmini.memory import arrays, restore
 
 SHAKY = Model([Dense(3), Dropout(0.5)], (2,))
 BATCH = {"x": only(X), "y": only(Y)}
@@ -38,6 +39,10 @@ VERBS = {
     "Model.save": (NET.save, {"path": PLACE, "w": only(W), "stats": only(None)}),
     "Model.load": (NET.load, {"path": PLACE}),
     "Model.load_statistics": (NET.load_statistics, {"path": PLACE}),
+    "Optimizer.start": (Adam(0.1).start, {"size": whole(4, 0, 10**6), "dtype": only(np.float32)}),
+    "Stepper.restore": (Adam(0.1).start(3).restore, {"memory": only(Adam(0.1).start(3).memory())}),
+    "Feedback.restore": (Feedback(TopK(), 3).restore, {"memory": only({"unsaid": np.zeros(3, np.float32)})}),
+    "DGC.restore": (DGC().start(3).restore, {"memory": only(DGC().start(3).memory())}),
     "Control": (Control, {"size": whole(4)}),
     "Control.slow": (lambda **given: Control(4).slow(**given), {"rank": RANK, "factor": real(2.0, least=1)}),
     "Control.cut": (lambda **given: Control(4).cut(**given), {"a": RANK, "b": whole(1, 0, 3)}),
@@ -79,3 +84,20 @@ def test_numbers_of_numpy_are_a_key_like_any_other():
     for grad, key in zip(found, [(3, 4), (np.int64(3), np.uint8(4))], strict=True):
         SHAKY.loss_and_grad(SHAKY.initial(), X, Y, grad, key)
     np.testing.assert_array_equal(*found)
+
+
+REMEMBER = {"stepper": Adam(0.1), "codec": DGC(), "feedback": None}
+
+
+@pytest.mark.parametrize("what", REMEMBER)
+def test_what_another_size_remembered_is_never_spread_over_a_vector(what):
+    """NumPy would put a single number into all places."""
+    here, other = (REMEMBER[what].start(size) if REMEMBER[what] else Feedback(TopK(), size) for size in (3, 1))
+    with pytest.raises(ValueError, match=r"has shape \(1,\).* needs \(3,\)"):
+        here.restore(other.memory())
+    with pytest.raises(ValueError, match="was kept with shape"):
+        restore({"it": here}, arrays({"it": other}))
+    with pytest.raises(ValueError, match="the memory holds"):
+        here.restore({"of": np.zeros(3)})
+    with pytest.raises(TypeError, match="of the memory is"):
+        here.restore(dict.fromkeys(here.memory(), "seven"))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmini.checks import real, refuse, settle, truth, whole
+from dlmini.checks import real, refuse, remembered, settle, truth, whole
 from dlmini.compression.compressor import Compressor, check_finite, check_share, check_update
 from dlmini.compression.ops import ops
 from dlmini.compression.top_k import TopK
@@ -98,5 +98,6 @@ class Accumulator:
 
     def restore(self, memory) -> None:
         """Go on from what `memory()` gave, to the bit."""
+        memory = remembered(memory, {"t": self.t, "velocity": self.velocity, "unsaid": self.unsaid}, repr(self.method))
         self.t = int(memory["t"])
         self.velocity[:], self.unsaid[:] = memory["velocity"], memory["unsaid"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dlmini.checks import piece, whole
+from dlmini.checks import piece, remembered, whole
 from dlmini.compression.compressor import Compressor, check_update
 
 
@@ -41,4 +41,4 @@ class Feedback:
 
     def restore(self, memory) -> None:
         """Go on from what `memory()` gave, to the bit."""
-        self.unsaid[:] = memory["unsaid"]
+        self.unsaid[:] = remembered(memory, {"unsaid": self.unsaid}, f"Feedback({self.compressor!r})")["unsaid"]

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from dlmini import checks, jit
-from dlmini.checks import array, lengths, piece, refuse, whole, word
+from dlmini.checks import array, float_type, lengths, piece, refuse, whole, word
 from dlmini.files import DAMAGED, why, write
 from dlmini.nn.layers import layers_of
 from dlmini.nn.losses import CrossEntropy
@@ -325,13 +325,3 @@ def walk(layers):
     for name, layer, shape in layers:
         yield name, layer, shape
         yield from walk([(f"{name}.{inner}", one, got) for inner, one, got in layer.held(shape)])
-
-
-def float_type(dtype) -> np.dtype:
-    try:
-        found = None if dtype is None or isinstance(dtype, np.generic | np.ndarray) else np.dtype(dtype)
-    except TypeError:
-        found = None
-    if found not in (np.float32, np.float64):
-        refuse(ValueError, "dtype", dtype, "np.float32 or np.float64")
-    return found

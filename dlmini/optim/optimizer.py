@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dlmini.checks import real, refuse, settle, whole
+from dlmini.checks import float_type, real, refuse, settle, whole
 from dlmini.optim.schedules import checked, rate_at
 from dlmini.optim.stepper import Stepper
 
@@ -25,9 +25,7 @@ class Optimizer:
     def start(self, size: int, dtype=np.float32) -> Stepper:
         """Fresh memory for a vector of `size` numbers."""
         size = whole(size, "size", 0, hint="the length of the weight vector, w.size")
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise TypeError(f"dtype is {np.dtype(dtype)}; optimisers work in float32, or in float64 to check a formula")
-        return Stepper(self, size, dtype)
+        return Stepper(self, size, float_type(dtype))
 
     def rate_at(self, t: int) -> float:
         return rate_at(self.rate, t)

@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dlmini.checks import remembered
 from dlmini.jit import mode
 from dlmini.optim import plain
 
@@ -71,16 +72,11 @@ class Stepper:
 
     def restore(self, memory) -> None:
         """Go on from what `memory()` gave, to the bit; an open `np.load(file)` will do."""
-        if set(memory) != {"t", *self.state}:
-            raise ValueError(
-                f"the memory holds {sorted(memory)}, but {self.optimizer!r} remembers {sorted(['t', *self.state])}; "
-                "restore it into a stepper of the optimiser that saved it"
-            )
-        vectors = {name: memory[name] for name in self.state}
-        for name, vector in vectors.items():
-            self._check(name, vector)
-        for name, vector in vectors.items():
-            self.state[name][:] = vector
+        memory = remembered(memory, {"t": self.t, **self.state}, repr(self.optimizer))
+        for name in self.state:
+            self._check(name, memory[name])
+        for name, vector in self.state.items():
+            vector[:] = memory[name]
         self.t = int(memory["t"])
 
     @cached_property
