@@ -91,8 +91,8 @@ def other_terms(before: dict | None, terms: dict) -> str:
     if not isinstance(before, dict) or before.keys() != terms.keys():
         return "was begun with another version, or its journal is damaged"
     if before["lesson"] != terms["lesson"]:
-        return f"holds grades of {before['lesson']}, not of {terms['lesson']}"
-    if before["secret"] != terms["secret"]:
+        return f"was begun with {before['lesson']} and holds its grades, not those of {terms['lesson']}"
+    if before.get("secret") != terms.get("secret"):
         return "was begun with another secret: put back the secret.txt that it had"
     return "was begun with other tests than this version has"
 

@@ -79,7 +79,7 @@ def test_a_folder_of_grades_takes_no_other_class_or_lesson(class_):
     assert "grades of others (ann, bob)" in said
     code, said = ended("grade", "01", class_, "-o", out, "--resume")
     assert code
-    assert "holds grades of 00_meet_the_lab, not of 01_backpropagation" in said
+    assert "was begun with 00_meet_the_lab and holds its grades, not those of 01_back" in said
     assert listing(out) == before
 
 
