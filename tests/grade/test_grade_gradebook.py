@@ -42,7 +42,7 @@ def roster(tmp_path, text, encoding="utf-8"):
     return read_roster(tmp_path / "roster.csv")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("text", [MOODLE, CANVAS, GRADESCOPE, PLAIN], ids=["Moodle", "Canvas", "Gradescope", "plain"])
 def test_a_roster_is_read_from_whoever_wrote_it_and_finds_its_hand_ins(tmp_path, text, encoding):
     class_list = roster(tmp_path, text, encoding)
@@ -52,6 +52,39 @@ def test_a_roster_is_read_from_whoever_wrote_it_and_finds_its_hand_ins(tmp_path,
         found = people([Submission(sent, "x = 1", id=number)], class_list)
         assert [len(p.attempts) for p in found] == [0, 1] or [len(p.attempts) for p in found] == [1, 0], sent
         assert next(p for p in found if p.attempts).student == class_list[0], sent
+
+
+GRADEBOOK = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,00 Meet the Lab (987),01 Slopes (988),Current Score\r\n"
+    ",,,,,Manual Posting,,(read only)\r\n"
+    "    Points Possible,,,,,10,10,(read only)\r\n"
+    '"Ли, Анна",17,u17,ali,"A and B",,,\r\n"Moe, Bo",18,u18,bmoe,A,7,,\r\n'
+    '"Student, Test",99,,5f3a5c0e8e7b4a9d8c7f6e5d4c3b2a1908f7e6d5,A,,,\r\n'
+)
+
+
+def test_the_gradebook_of_canvas_as_it_is_exported_has_its_students_and_comes_back(tmp_path):
+    class_list = roster(tmp_path, GRADEBOOK)
+    assert [s.name for s in class_list] == ["Ли, Анна", "Moe, Bo"]
+    found = people([Submission("лианна_17", "x = 1", id="17", system="canvas")], class_list)
+    class_ = [Graded(p.handed_in()[0], person=p) for p in found]
+    (row, other) = csv.DictReader(io.StringIO(uploads(LESSON, class_)["canvas.csv"]))
+    assert list(row) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00 Meet the Lab (987)"]
+    assert {(one["ID"], one["SIS User ID"], one["Section"]) for one in (row, other)} == {
+        ("17", "u17", "A and B"),
+        ("18", "u18", "A"),
+    }
+    assert row["00 Meet the Lab (987)"] == other["00 Meet the Lab (987)"] == "0"
+
+
+def test_who_teaches_is_not_absent(tmp_path):
+    text = "Full Name,Email,SID,Role\nAnna Li,a@x,1,Student\nProf X,x@x,,Instructor\nTa Y,y@x,,TA\n"
+    assert [s.name for s in roster(tmp_path, text)] == ["Anna Li"]
+
+
+def test_a_roster_in_an_old_code_page_is_refused_in_plain_words(tmp_path):
+    with pytest.raises(ValueError, match=r"is no text in UTF-8; save it as a CSV in UTF-8$"):
+        roster(tmp_path, PLAIN, "cp1251")
 
 
 def test_absentees_are_there_and_strangers_are_said_to_be(tmp_path):

@@ -25,8 +25,11 @@ COLUMNS = {  # what a column may be called, in small letters
     "email": ("email", "email address", "e-mail", "sis login id", "login"),
     "participant": ("identifier",),
     "due": ("due", "duedate", "due date"),
+    "role": ("role", "roles"),
     "submitted": ("submitted", "last modified (submission)", "timestamp"),
 }
+TESTER = "Student, Test"  # whom Canvas makes for its teachers
+STAFF = ("instructor", "teacher", "non-editing teacher", "ta", "teaching assistant", "reader", "observer", "designer")
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,16 @@ class Student:
 def read_roster(file: Path) -> list[Student]:
     """All students, in the order of the file. Who is in it twice, with one id or email, is one."""
     try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is no UTF-8; save it as a CSV in UTF-8 ({error})") from error
+        text = decoded(file.read_bytes())
+    except UnicodeError as error:
+        raise ValueError(f"{file} is no text in UTF-8; save it as a CSV in UTF-8") from error
     except OSError as error:
         raise ValueError(f"the roster {file} cannot be read: {error.strerror}") from error
     try:
         rows = read_rows(text, separator_of(text))
     except ValueError as error:
         raise ValueError(f"{file} is no CSV ({error})") from error
-    found = [student(row, number, file) for number, row in enumerate(rows, 2) if names_somebody(row)]
+    found = [student(row, number, file) for number, row in enumerate(rows, 2) if is_student(row)]
     if not found:
         raise ValueError(
             f"{file} names nobody; it needs a line of column names (name, id, email) and a row per student"
@@ -107,10 +110,25 @@ def value(row: dict, what: str) -> str:
     return next((str(row[name]).strip() for name in names if row[name]), "")
 
 
-def names_somebody(row: dict) -> bool:
-    """Not an empty line, nor the one in which Canvas keeps how many points can be had."""
+def is_student(row: dict) -> bool:
+    """Not an empty line; of Canvas neither the lines without a student (Points Possible, Manual Posting) nor its test
+    student; and nobody who teaches.
+    """
     cells = [str(cell).strip() for name, cell in row.items() if name is not None and cell]
-    return any(cells) and "points possible" not in (cell.lower() for cell in cells)
+    if not any(cells) or "points possible" in (cell.lower() for cell in cells):
+        return False
+    if {"Student", "ID"} <= row.keys():
+        name = (row["Student"] or "").strip()
+        if not name and not (row["ID"] or "").strip():
+            return False
+        if name == TESTER and not (row.get("SIS User ID") or "").strip():
+            return False
+    return value(row, "role").lower() not in STAFF
+
+
+def decoded(data: bytes) -> str:
+    """UTF-8; or UTF-16, by its sign, as spreadsheets save Unicode text."""
+    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def plain(name: str) -> str:

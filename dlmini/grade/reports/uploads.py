@@ -1,14 +1,17 @@
 """Tables to be uploaded: marks and comments under the ids by which Moodle, Canvas and Gradescope know students.
 
 Moodle      the offline grading worksheet: Identifier (Participant 17), ..., Grade, Maximum Grade, Feedback comments
-Canvas      the gradebook: Student, ID, SIS User ID, SIS Login ID, Section, and a column named as the assignment
+Canvas      the gradebook: Student, ID, SIS User ID, SIS Login ID, Section, and a column named as the assignment; if
+            the gradebook that is the roster has one of the lesson's name, 00 Meet the lab (987), that is it
 Gradescope  as its own export of grades: Name, SID, Email, Total Score, Max Points (results themselves: gradescope/)
 A roster that was exported there comes back with the columns it had.
 """
 
 from __future__ import annotations
 
-from dlmini.grade.gradebook.roster import value
+import re
+
+from dlmini.grade.gradebook.roster import plain, value
 from dlmini.grade.gradebook.tables import csv_text
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.verdict import Graded
@@ -26,7 +29,8 @@ def uploads(lesson: Lesson, class_: list[Graded]) -> dict[str, str]:
             rows[system] += [found] if (found := made(lesson, graded)) else []
     columns = {"moodle": heads(class_, "Identifier") or MOODLE, "gradescope": GRADESCOPE}
     columns["moodle"] = [*columns["moodle"], *(c for c in ("Grade", "Feedback comments") if c not in columns["moodle"])]
-    columns["canvas"] = [*CANVAS, lesson.name]
+    columns["canvas"] = [*CANVAS, assignment(lesson, class_)]
+    rows["canvas"] = [{**row, assignment(lesson, class_): row[lesson.name]} for row in rows["canvas"]]
     return {f"{system}.csv": csv_text(columns[system], found) for system, found in rows.items() if found}
 
 
@@ -34,6 +38,14 @@ def heads(class_: list[Graded], column: str) -> list[str]:
     """The columns of the roster, if it has this one."""
     rows = [g.person.student.row for g in class_ if g.person.student]
     return [str(name) for name in rows[0] if name is not None] if rows and column in rows[0] else []
+
+
+def assignment(lesson: Lesson, class_: list[Graded]) -> str:
+    """What Canvas calls the lesson: the column of the roster with its name and a number behind. Else a new one."""
+    named = [
+        name for name in heads(class_, "SIS Login ID") if plain(re.sub(r" \(\d+\)$", "", name)) == plain(lesson.name)
+    ]
+    return named[0] if len(named) == 1 else lesson.name
 
 
 def own(graded: Graded, system: str) -> str:
