@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 
 import dlmini
+from dlmini.course.book.bind import NEEDED, bind
 
 pytest.importorskip("hatchling", reason="the wheel is built by hatchling: pip install hatchling")
 PROJECT = Path(__file__).parents[1]
 CARRIED = "dlmini/course/carried"
+PLACES = ("here", "build/book")
 UNWANTED = {"__pycache__", ".ipynb_checkpoints"}
 
 
@@ -50,8 +52,10 @@ def inside(folder: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_the_wheel_has_every_file_of_the_package_the_notebooks_and_the_exercises(wheel):
-    wanted = files("dlmini") | {f"{CARRIED}/{name}" for name in files("notebooks") | files("exercises")}
+def test_the_wheel_has_every_file_of_the_package_the_notebooks_the_exercises_and_the_texts(wheel):
+    wanted = files("dlmini") | {
+        f"{CARRIED}/{name}" for part in ("notebooks", "exercises", "course") for name in files(part)
+    }
     assert wanted - inside(wheel) == set()
 
 
@@ -93,6 +97,16 @@ def test_from_an_empty_folder_the_wheel_gives_the_whole_course_and_checks_exerci
     assert inside(course) >= files("notebooks") | files("exercises"), said
     assert "not done yet" in run(wheel, course, "check", "00")
     assert run(wheel, course, "--version") == f"dlmini {dlmini.__version__}\n"
+
+
+def test_from_an_empty_folder_the_wheel_prints_the_book_that_a_clone_prints(wheel, tmp_path):
+    for needed in NEEDED:
+        pytest.importorskip(needed, reason=f'the book needs {needed}: pip install -e ".[book]"')
+    said = run(wheel, tmp_path, "course", "book", "--no-run")
+    bind(PROJECT, tmp_path / "here", run=False, tell=lambda line: None)
+    here, there = ({file.name: file.read_bytes() for file in (tmp_path / part).glob("*.html")} for part in PLACES)
+    assert len(here) > 18
+    assert there == here, said
 
 
 def test_version_and_date_are_said_in_one_voice():

@@ -75,7 +75,7 @@ def book_command(
     from dlmini.course.book.bind import bind
 
     check_profile(profile)
-    failures = bind(clone(), into, run, profile, one_file, lambda said: say(escape(said)))
+    failures = bind(folder.texts(), into, run, profile, one_file, lambda said: say(escape(said)))
     say(f"open {into / 'index.html'}")
     if failures:
         say(f"{len(failures)} of the lessons did not reach their end: {escape('; '.join(failures))}")
@@ -93,9 +93,9 @@ def slides_command(
     from dlmini.course.book.bind import slides
 
     check_profile(profile)
-    known = [it.name for it in lessons.written(clone() / "course")]
+    known = [it.name for it in lessons.written(folder.texts() / "course")]
     names = known if only == ["all"] else [called(word, known) for word in only]
-    failures = slides(clone(), into, names, profile, lambda said: say(escape(said)))
+    failures = slides(folder.texts(), into, names, profile, lambda said: say(escape(said)))
     if failures:
         say(f"{len(failures)} of the lessons did not reach their end: {escape('; '.join(failures))}")
         raise typer.Exit(1)

@@ -34,6 +34,11 @@ def clone() -> Path | None:
     return root if (root / "course" / "index.md").is_file() else None
 
 
+def texts() -> Path:
+    """Where the lessons' texts are: `course/` in the clone, or what a wheel carries."""
+    return clone() or CARRIED
+
+
 def opened(here: Path, source: Path | None = None) -> Course:
     """The course to work in, seen from the folder `here`; it is made, or brought up to date."""
     source = source or clone() or CARRIED

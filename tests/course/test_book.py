@@ -291,6 +291,21 @@ def test_outputs_stand_on_the_page_and_a_lesson_that_fails_does_not_lose_the_res
     assert (folder / "00_draws.html").read_text(encoding="utf-8") == drawn
 
 
+def test_without_solutions_as_in_a_wheel_lessons_run_with_the_exercises_as_they_are_handed_out(small, tmp_path):
+    stub = strip((small / "solutions" / "00_draws.py").read_bytes(), "00_draws.py")
+    shutil.rmtree(small / "solutions")
+    (small / "exercises").mkdir()
+    (small / "exercises" / "00_draws.py").write_bytes(stub)
+    (small / "course" / "01_fails.md").unlink()
+    lesson = small / "course" / "00_draws.md"
+    asked = "from pathlib import Path; print(len(Path('../exercises/00_draws.py').read_bytes()))"
+    lesson.write_text(LESSON.format(title="draws", code=asked), encoding="utf-8")
+    assert bind(small, tmp_path / "book", tell=lambda said: None) == []
+    page = (tmp_path / "book" / "00_draws.html").read_text(encoding="utf-8")
+    assert f'<pre class="printed">{len(stub)}</pre>' in page
+    assert all(f"<h3><code>{name}</code></h3>" in page for name in stubs(stub.decode()))
+
+
 def test_a_formula_that_cannot_be_read_is_told_with_its_lesson(small, tmp_path):
     file = small / "course" / "01_fails.md"
     file.write_text(file.read_text(encoding="utf-8").replace("x^2", r"\nonsense"), encoding="utf-8")
@@ -316,4 +331,7 @@ def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
     assert "use one of normal, fast" in str(refused.exception)
     monkeypatch.setattr(binding, "NEEDED", ("no_such_library",))
     with pytest.raises(ImportError, match=r'no_such_library: pip install -e "\.\[book\]"'):
+        bind(PROJECT, tmp_path, run=False)
+    monkeypatch.setattr(binding, "clone", lambda: None)
+    with pytest.raises(ImportError, match=r'no_such_library: pip install "dlmini\[book\]" brings it'):
         bind(PROJECT, tmp_path, run=False)

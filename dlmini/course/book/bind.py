@@ -13,6 +13,7 @@ from dlmini.course.book import pages
 from dlmini.course.book import slides as decks
 from dlmini.course.book.runs import run as run_notebook
 from dlmini.course.build import exercises, notebooks
+from dlmini.course.folder import clone
 from dlmini.files import write_text
 
 NEEDED = ("jupytext", "latex2mathml", "mdit_py_plugins", "jinja2", "nbclient")
@@ -49,11 +50,11 @@ def lesson_pages(root: Path, folder: Path, profile: str, tell: Callable) -> tupl
     """A page for each lesson, run where a profile is given; and what failed."""
     made, failures = [], []
     texts = {file.stem: text for file, text in notebooks(root).items()}
-    stubs = {file.stem: stub.decode() for file, stub in exercises(root).items()}
+    stubs, given = handed_out(root), solved(root)
     for it in lessons.written(root / "course"):
         begun, notebook, said = time.perf_counter(), json.loads(texts[it.name]), "written"
         if profile:
-            ran = run_notebook(texts[it.name], it.name, root / "solutions", folder, profile)
+            ran = run_notebook(texts[it.name], it.name, given, folder, profile)
             notebook, said = ran.notebook, "outputs kept from before" if ran.kept else "run"
             if ran.failure:
                 failures.append(f"{it.name}: {ran.failure}")
@@ -66,13 +67,25 @@ def lesson_pages(root: Path, folder: Path, profile: str, tell: Callable) -> tupl
     return made, failures
 
 
+def handed_out(root: Path) -> dict[str, str]:
+    """What students get of each exercise, by its name: cut from the solutions, or as a wheel carries it."""
+    if (root / "solutions").is_dir():
+        return {file.stem: stub.decode() for file, stub in exercises(root).items()}
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted((root / "exercises").glob("*.py"))}
+
+
+def solved(root: Path) -> Path:
+    """The exercises that lessons run with; a wheel has no solutions, and lessons reach their end without."""
+    return root / "solutions" if (root / "solutions").is_dir() else root / "exercises"
+
+
 def slides(root: Path, folder: Path, names: list[str], profile: str, tell: Callable[[str], None] = print) -> list[str]:
     """A page of slides for each lesson; returns a sentence for each that did not reach its end."""
     demand_tools()
     demand_folder(folder)
     texts, failures = {file.stem: text for file, text in notebooks(root).items()}, []
     for it in [it for it in lessons.written(root / "course") if it.name in names]:
-        ran = run_notebook(texts[it.name], it.name, root / "solutions", folder, profile)
+        ran = run_notebook(texts[it.name], it.name, solved(root), folder, profile)
         failures += [f"{it.name}: {ran.failure}"] if ran.failure else []
         made = decks.deck(it, ran.notebook, root / "course")
         put(folder / f"{it.name}.html", decks.page(it, made))
@@ -83,7 +96,8 @@ def slides(root: Path, folder: Path, names: list[str], profile: str, tell: Calla
 def demand_tools() -> None:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise ImportError(f'the book needs {", ".join(missing)}: pip install -e ".[book]" in the clone brings it')
+        way = 'pip install -e ".[book]" in the clone' if clone() else 'pip install "dlmini[book]"'
+        raise ImportError(f"the book needs {', '.join(missing)}: {way} brings it")
 
 
 def demand_folder(folder: Path) -> None:
