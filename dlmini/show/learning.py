@@ -12,6 +12,7 @@ from dlmini.show.palette import strokes, themed
 from dlmini.show.paper import sheet
 from dlmini.show.units import BYTES, SECONDS, unit
 
+LONG = 36  # letters of a name in a legend
 BY = {"seconds": SECONDS, "bytes": BYTES, "rounds": ((1, "rounds"),), "epochs": ((1, "epochs"),)}
 AXIS = {"seconds": "time, ", "bytes": "said by all workers, ", "rounds": "", "epochs": ""}
 
@@ -57,8 +58,11 @@ def curves(
     if lacking := [name for name, found in seen.items() if not hasattr(found[0], by)]:
         raise ValueError(f"{', '.join(lacking)}: these points do not know their {by}; draw them by rounds or seconds")
     size, unit_name = unit(max(getattr(found[-1], by) for found in seen.values()), BY[by])
-    aside = 0.8 + 0.08 * max(map(len, seen)) if len(seen) > 1 else 0.0  # inches for the legend
-    figure, axes = sheet(5.6 * len(what) + aside, 4.4, columns=len(what), squeeze=False)
+    longest = max(map(len, seen)) if len(seen) > 1 else 0
+    below = longest > LONG  # beside the curves such names would take the room of a panel
+    aside = 0.8 + 0.08 * longest if longest and not below else 0.0  # inches for the legend
+    height = 4.4 + (0.3 * len(seen) if below else 0.0)
+    figure, axes = sheet(5.6 * len(what) + aside, height, columns=len(what), squeeze=False)
     for ax, quantity in zip(axes[0], what, strict=True):
         for (name, found), stroke in zip(seen.items(), strokes(len(seen), colours), strict=True):
             x, y = [getattr(p, by) / size for p in found], [getattr(p, quantity) for p in found]
@@ -67,7 +71,9 @@ def curves(
     if "accuracy" in what:
         axes[0][what.index("accuracy")].yaxis.set_major_formatter(percent())
     if len(seen) > 1:
-        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside right upper")
+        figure.legend(
+            *axes[0][0].get_legend_handles_labels(), loc="outside " + ("lower left" if below else "right upper")
+        )
     return figure
 
 

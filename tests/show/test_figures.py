@@ -162,6 +162,22 @@ def test_nobody_on_the_frontier_is_beaten():
     assert list(step.get_xdata()) == [0.1, 4.0]
 
 
+def test_points_that_meet_share_one_label():
+    rows = [
+        SimpleNamespace(number=n, label=str(n), seconds=s, accuracy=0.8) for n, s in ((1, 1.0), (2, 1.01), (3, 2.0))
+    ]
+    assert [note.get_text() for note in show.pareto(rows).axes[0].texts] == ["1, 2", "3"]
+
+
+def test_long_names_stand_below_the_curves_and_leave_them_their_room():
+    points = [SimpleNamespace(seconds=s, loss=1.0, accuracy=0.5) for s in range(5)]
+    beside, below = (show.curves({name: points, "another": points}) for name in ("short", 60 * "x"))
+    for figure in (beside, below):
+        figure.draw_without_rendering()
+    assert below.axes[0].get_position().width > beside.axes[0].get_position().width
+    assert below.legends[0].get_window_extent().y1 < below.axes[0].get_window_extent().y0
+
+
 def test_a_mixing_matrix_tells_its_spectral_gap():
     from dlmini.topology.graphs import ring as ring_matrix
 

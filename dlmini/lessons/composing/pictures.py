@@ -9,7 +9,7 @@ import numpy as np
 from dlmini.comm.network import PRESETS
 from dlmini.lessons.composing.runs import Trained
 from dlmini.lessons.composing.winners import HOW_BRIEFLY, WHEN, WITH_WHOM, fitting, race
-from dlmini.show.frontier import frontier
+from dlmini.show.frontier import frontier, halo
 from dlmini.show.learning import percent
 from dlmini.show.palette import BLACK, BLUE, CURVES, GREY, HEAT, PALE, strokes, themed
 from dlmini.show.paper import sheet
@@ -48,13 +48,6 @@ def fronts(tables: Mapping[str, Sequence], gain: str = "accuracy"):
     for ax in axes[:, 0]:
         ax.set_ylabel(gain)
     return figure
-
-
-def halo():
-    """A white rim around letters, so that lines behind them do not cross them out."""
-    from matplotlib.patheffects import withStroke
-
-    return withStroke(linewidth=3, foreground="white")
 
 
 def together(rows: Sequence, gain: str) -> dict[tuple[float, float], list[str]]:
