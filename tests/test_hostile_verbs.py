@@ -3,21 +3,30 @@
 `hostile.py` has the arguments of everything that is made; here are those of what is done with it then.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import CLASSES, NET, Argument, W, X, Y, only, real, whole
+from hostile import CLASSES, NET, Argument, W, X, Y, only, real, text, whole
 from test_hostile_arguments import STRANGE, unclear
 
-from dlmini import DGC, Adam, Dense, Dropout, Feedback, Model, TopK
+from dlmini import DGC, Adam, Dense, Dropout, Feedback, Model, Simulated, TopK, launch
 from dlmini.comm.control import Control
 from dlmini.memory import arrays, restore
+from dlmini.pieces import tried
 
 SHAKY = Model([Dense(3), Dropout(0.5)], (2,))
 BATCH = {"x": only(X), "y": only(Y)}
 PLACE = Argument(Path("no", "such", "file"), lambda x: isinstance(x, str) and x != "")
 RANK = whole(2, 0, 3)
+MATRIX = {"size": whole(4, 1, 999), "t": whole(0, least=0)}
+MIXING = [one for one in tried("topology") if hasattr(one, "matrix")]
+
+
+def alone(program):
+    """What a program comes to that has a simulator to itself."""
+    return launch(program, Simulated(1))
 
 
 # a verb -> what does it, and the arguments it is given
@@ -39,6 +48,21 @@ VERBS = {
     "Model.save": (NET.save, {"path": PLACE, "w": only(W), "stats": only(None)}),
     "Model.load": (NET.load, {"path": PLACE}),
     "Model.load_statistics": (NET.load_statistics, {"path": PLACE}),
+    "Comm.compute": (
+        lambda **given: alone(lambda comm: comm.compute(**given)),
+        {"label": text("work"), "fn": only(None, (print, *CLASSES)), "flops": real(1e9, least=0)},
+    ),
+    "Comm.reached": (
+        lambda share: alone(lambda comm: comm.compute("work", lambda: comm.reached(share))),
+        {"share": real(0.5, least=0, most=1)},
+    ),
+    "Comm.poll": (lambda tag: alone(lambda comm: comm.poll(tag=tag)), {"tag": whole(3, 0, 2**31 - 1)}),
+    "Comm.arrives": (
+        lambda **given: alone(lambda comm: comm.arrives(**given)),
+        {"seconds": real(0.1, least=0), "tag": whole(3, 0, 2**31 - 1)},
+    ),
+    "Comm.group": (lambda ranks: alone(lambda comm: comm.group(ranks)), {"ranks": only([0])}),
+    **{f"{type(one).__name__}.matrix": (one.matrix, MATRIX) for one in MIXING},
     "Optimizer.start": (Adam(0.1).start, {"size": whole(4, 0, 10**6), "dtype": only(np.float32)}),
     "Stepper.restore": (Adam(0.1).start(3).restore, {"memory": only(Adam(0.1).start(3).memory())}),
     "Feedback.restore": (Feedback(TopK(), 3).restore, {"memory": only({"unsaid": np.zeros(3, np.float32)})}),
@@ -101,3 +125,17 @@ def test_what_another_size_remembered_is_never_spread_over_a_vector(what):
         here.restore({"of": np.zeros(3)})
     with pytest.raises(TypeError, match="of the memory is"):
         here.restore(dict.fromkeys(here.memory(), "seven"))
+
+
+def test_a_clock_never_goes_back_nor_becomes_not_a_number():
+    def program(comm):
+        comm.compute("work", None, flops=1e9)
+        seen = [comm.now()]
+        for flops in (-5e8, math.nan, math.inf):
+            with pytest.raises(ValueError, match=r"flops is .* at least 0: operations of this work"):
+                comm.compute("work", None, flops=flops)
+            seen.append(comm.now())
+        return seen
+
+    assert alone(program)[0] == [1.0] * 4
+    assert alone(lambda comm: comm.compute("work", lambda: comm.reached(1 + 1e-12), flops=1e9)).seconds == 1.0

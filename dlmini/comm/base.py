@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import os
 import time
+from math import inf
 
-from dlmini.checks import real, whole
+from dlmini.checks import real, refuse, text, whole
 from dlmini.comm.booking import Booking
 from dlmini.comm.channels import ANY, WORLD, checked_tag
 from dlmini.comm.collectives import Collectives
 from dlmini.events import Event, stamped
 
 GIVEN_UP = 4  # the exit code of a rank that has given itself up
+ROUNDING = 1e-9  # by which a sum of shares may be above 1
 NAP = 0.0005  # seconds between two looks of who waits for a limited time
 
 
@@ -129,6 +131,10 @@ class Comm(Booking, Collectives):
 
         The simulator charges `flops`, or what its cluster says that `label` costs; fn may be None: only the cost.
         """
+        if type(flops) is not float or not 0 <= flops < inf or type(label) is not str:
+            label, flops = text(label, "label"), real(flops, "flops", least=0, hint="operations of this work")
+        if fn is not None and not callable(fn):
+            refuse(TypeError, "fn", fn, "a function that does the work, or None where only its cost matters")
         start = self.now()
         if self._work is not None:
             self._pause_work(start, start)
@@ -149,6 +155,9 @@ class Comm(Booking, Collectives):
         What was posted meanwhile (`allreduce(wait=False)`) goes on beside the rest; on real transports it is here that
         the rank works on it, as far as messages have come.
         """
+        if type(share) is not float or not 0 <= share <= 1:
+            done = isinstance(share, float) and 1 < share < 1 + ROUNDING
+            share = 1.0 if done else real(share, "share", least=0, most=1, hint="how much of this work is done")
         if self._job is not None and share > self._job[2]:
             label, flops, before = self._job
             self._job[2] = share

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from numbers import Integral
+
+from dlmini.checks import shown
 
 ANY = -1  # as a source: whoever comes first
 WORLD = 0
@@ -45,10 +48,9 @@ def name_of(channel: int) -> str:
 def checked_tag(tag: int) -> int:
     if type(tag) is int and tag in TAGS:
         return tag
-    try:
-        whole = int(tag.__index__())
-    except AttributeError:
-        raise TypeError(f"a tag is a whole number, not {tag!r}") from None
+    if isinstance(tag, bool) or not isinstance(tag, Integral):
+        raise TypeError(f"a tag is a whole number, not {shown(tag)}")
+    whole = int(tag)
     if whole not in TAGS:
-        raise ValueError(f"tag {whole} is outside 0 ... 2^31 - 1 (negative tags belong to the collectives)")
+        raise ValueError(f"tag {shown(whole)} is outside 0 ... 2^31 - 1 (negative tags belong to the collectives)")
     return whole

@@ -13,7 +13,7 @@ class Group(Comm):
     """Ranks `ranks[0], ranks[1], ...` as 0, 1, ...; time and bytes are booked by the world's communicator."""
 
     def __init__(self, parent: Comm, ranks: Sequence[int]):
-        if not isinstance(ranks, Iterable):
+        if not isinstance(ranks, Iterable) or getattr(ranks, "ndim", 1) != 1:
             refuse(TypeError, "ranks", ranks, "a row of ranks, such as [0, 2]")
         ranks = [parent._checked(rank, "group with") for rank in ranks]
         if len(set(ranks)) < len(ranks):

@@ -70,7 +70,7 @@ class AllReduce(Topology):
         return self.bucket is not None
 
     def matrix(self, size: int, t: int) -> np.ndarray:
-        return complete(size)
+        return complete(size, t)
 
     def kept(self, shapes, rank: int, workers: int, recipe) -> int:
         if self.back is None:

@@ -17,7 +17,7 @@ from math import isqrt
 
 import numpy as np
 
-from dlmini.checks import numbers
+from dlmini.checks import numbers, whole
 from dlmini.comm.errors import DeadRank
 from dlmini.topology.own import Own
 
@@ -40,6 +40,7 @@ def ring(size: int, t: int = 0) -> np.ndarray:
 
 def complete(size: int, t: int = 0) -> np.ndarray:
     """Everybody: the matrix of an all-reduce."""
+    size, t = asked(size, t)
     return np.full((size, size), 1 / size)
 
 
@@ -121,8 +122,17 @@ def is_fixed(graph: str | Own) -> bool:
     return graph.fixed if isinstance(graph, Own) else graph not in (*REPEATS, "random")
 
 
-@lru_cache(maxsize=512)
+def asked(size, t) -> tuple[int, int]:
+    """How many workers, and which round: what a matrix is asked for."""
+    return whole(size, "size", 1, hint="how many workers"), whole(t, "t", 0, hint="the number of the round")
+
+
 def matrix_of(graph: str | Own, size: int, t: int) -> np.ndarray:
+    return computed(graph, *asked(size, t))
+
+
+@lru_cache(maxsize=512)
+def computed(graph: str | Own, size: int, t: int) -> np.ndarray:
     K = graph(size, t) if isinstance(graph, Own) else GRAPHS[graph](size, t)
     K.flags.writeable = False
     return K

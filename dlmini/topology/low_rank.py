@@ -44,7 +44,7 @@ class LowRank(Topology):
         schedule(self.how)
 
     def matrix(self, size: int, t: int) -> np.ndarray:
-        return complete(size)
+        return complete(size, t)
 
     def start(self, comm, w, recipe, shapes):
         return Factors(self, w.size, recipe.seed, shapes)

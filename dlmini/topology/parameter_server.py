@@ -56,7 +56,7 @@ class ParameterServer(Topology):
 
     def matrix(self, size: int, t: int) -> np.ndarray:
         """Workers only: with a full quorum everybody hears everybody."""
-        return complete(size)
+        return complete(size, t)
 
     def stepped(self, shapes, rank: int, workers: int) -> int:
         """The servers step."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from dlmini.compression.packets import Dense
-from dlmini.topology.graphs import graph_of, heard, matrix_of
+from dlmini.topology.graphs import asked, graph_of, heard, matrix_of
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
 
@@ -15,6 +15,7 @@ CHOICE = 15  # the purpose of the coin that chooses whom to push to
 
 def random_push(size: int, t: int = 0) -> np.ndarray:
     """Keep half, push half to one other, chosen anew each round: columns sum to one, rows do not."""
+    size, t = asked(size, t)
     if size == 1:
         return np.eye(1)
     ranks = np.arange(size)

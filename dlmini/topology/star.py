@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmini.topology.graphs import asked
 from dlmini.topology.owners import PUSH, WayBack, checked_back, wants_memory
 from dlmini.topology.topology import Topology
 from dlmini.topology.turn import Turn
@@ -39,6 +40,7 @@ class Star(Topology):
         return [1 / size] * size
 
     def matrix(self, size: int, t: int) -> np.ndarray:
+        size, t = asked(size, t)
         return np.tile(self.shares(size), (size, 1))
 
     def start(self, comm, w, recipe, shapes):

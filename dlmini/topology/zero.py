@@ -69,7 +69,7 @@ class Zero(Topology):
         return self.stage > 0
 
     def matrix(self, size: int, t: int) -> np.ndarray:
-        return complete(size)
+        return complete(size, t)
 
     def owners(self, shapes, workers: int) -> Owners:
         size = sum(map(prod, shapes))
