@@ -76,6 +76,8 @@ def main() -> None:
 
 def sentence_of(error: Exception) -> str:
     """What it says; of an error of the system itself, without its number."""
+    if isinstance(error, FileExistsError) and error.filename:
+        return f"{error.filename} is there already, as a file perhaps where a folder is needed; name another place"
     if isinstance(error, OSError) and error.filename and error.strerror and str(error).startswith("[Errno"):
         return f"{error.filename}: {error.strerror}; check the path"
     if isinstance(error, FileNotFoundError) and is_gone():

@@ -189,6 +189,11 @@ def picked(table: dict[int, object], only: str) -> dict[int, object]:
     if not only:
         return table
     try:
-        return {number: table[number] for number in map(int, only.split(","))}
+        numbers = [int(word) for word in only.split(",")]
+        if len({*numbers}) == len(numbers):
+            return {number: table[number] for number in numbers}
+        raise ValueError("one stands there twice")
     except (KeyError, ValueError):
-        raise ValueError(f"--only {only}: give numbers from {min(table)} to {max(table)}, such as 1,9") from None
+        raise ValueError(
+            f"--only {only}: give numbers from {min(table)} to {max(table)}, such as 1,9, each once"
+        ) from None

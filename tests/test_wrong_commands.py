@@ -5,9 +5,11 @@ import multiprocessing
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +108,15 @@ WRONG = [
     ((*TOGETHER, "--network", ""), "there is no network called ''"),
     (("volunteer", "serve", ""), "it has no name; say where the project lives"),
     (("volunteer", "demo", "--part", "moon"), "choose some of"),
+    (("volunteer", "status", ""), "url is ''; it must be as the server shows it: http://HOST:PORT"),
+    (("volunteer", "join", "http://localhost:99999"), "it must be as the server shows it: http://HOST:PORT"),
+    (("volunteer", "join", "http://:80"), "it must be as the server shows it: http://HOST:PORT"),
+    (("compare", "--only", "1,1"), "--only 1,1: give numbers from 1 to 10, such as 1,9, each once"),
+    (("reproduce", "--only", "S0,,S1"), "--only 'S0,,S1': choose some of S0, S1, S2, S3, S4; each once, with commas"),
+    (("classroom", "--world", "reckoned,reckoned"), "choose some of reckoned, simulated, real, or all; each once"),
+    (("distbelief", "--world", ""), "--world '': choose some of reckoned, simulated, processes, or all"),
+    (("lab", "--ip", "no.such.host.invalid"), "--ip no.such.host.invalid --port 0 cannot be used"),
+    (("lab", "--ip", "a..b"), "--ip a..b --port 0 cannot be used (it is no address); choose others, or leave both out"),
 ]
 
 
@@ -489,3 +500,41 @@ def test_who_stands_in_a_folder_that_is_gone_is_told_so(words, monkeypatch, caps
         1,
         "error: the folder in which you are is there no more; change to another one (cd), and try again",
     )
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").write_text("mine")
+    for words in (("course", "record", "03", "--into", "mine"), ("volunteer", "serve", "mine")):
+        code, text = said(words, monkeypatch, capsys)
+        assert (code, "mine is there already, as a file perhaps where a folder is needed" in text) == (1, True), text
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_port_that_is_taken_is_told_before_the_course_is_made(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        code, text = said(("lab", "--port", str(other.getsockname()[1])), monkeypatch, capsys)
+    assert (code, "cannot be used (Address already in use); choose others" in text) == (1, True), text
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"[]", b"3", b'{"iteration": 1}', b"<html>"])
+def test_a_server_of_somebody_else_is_no_project(answer, monkeypatch, capsys):
+    class Foreign(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Foreign) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        code, text = said(("volunteer", "status", f"http://127.0.0.1:{server.server_port}/"), monkeypatch, capsys)
+        server.shutdown()
+        thread.join()
+    assert (code, "does not answer as a project does" in text) == (1, True), text
+    assert not PYTHON.search(text)

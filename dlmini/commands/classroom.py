@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from dlmini.commands.progress import ended_early, refuse_ignored
+from dlmini.commands.progress import ended_early, refuse_ignored, some_of
 from dlmini.terminal import console, say, write_results
 
 SIMULATED = "of the simulated world: times, ways, mistakes, batches, computers, packets; several with commas; or all"
@@ -38,7 +38,7 @@ def classroom(
     from dlmini.studies.classroom.learning import LONG, SHORT
     from dlmini.studies.classroom.study import PARTS, WORLDS, study
 
-    worlds, parts = chosen("world", world, WORLDS), chosen("part", part, PARTS)
+    worlds, parts = some_of("world", world, WORLDS), some_of("part", part, PARTS)
     if part != "all" and "simulated" not in worlds:
         raise ValueError(f"--part {part} is a part of the simulated world: add --world simulated")
     if "simulated" not in worlds:
@@ -60,14 +60,6 @@ def classroom(
     if early:
         say("stopped by hand: what was done until then is above")
         raise typer.Exit(130)
-
-
-def chosen(option: str, said: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Words with commas between them, all of them known."""
-    words = known if said == "all" else tuple(said.split(","))
-    if strange := [one for one in words if one not in known]:
-        raise ValueError(f"--{option} {strange[0]}: choose some of {', '.join(known)}, or all")
-    return words
 
 
 def display(text: str, wide: int = 150) -> None:

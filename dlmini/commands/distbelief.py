@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from dlmini.commands.progress import ended_early, refuse_ignored
+from dlmini.commands.progress import ended_early, refuse_ignored, some_of
 from dlmini.terminal import console, say, write_results
 
 
@@ -34,9 +34,7 @@ def distbelief(
     from dlmini.studies.distbelief.methods import LONG, SHORT
     from dlmini.studies.distbelief.study import WORLDS, study
 
-    worlds = WORLDS if world == "all" else tuple(world.split(","))
-    if strange := [one for one in worlds if one not in WORLDS]:
-        raise ValueError(f"--world {strange[0]}: choose some of {', '.join(WORLDS)}, or all")
+    worlds = some_of("world", world, WORLDS)
     if worlds == ("reckoned",):
         refuse_ignored(context, ("long", "crew"), "reckoning takes no time, so {}; add --world simulated")
     if out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import time
 import webbrowser
@@ -40,11 +41,28 @@ def lab(
         raise ValueError(NO_TOKEN)
     for name in ("jupyterlab", "ipykernel"):
         require(name)
+    demand_address(ip, port)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # be ended as by Ctrl-C, in good order
     with suppress(KeyboardInterrupt):  # the usual way to end it; File > Shut Down is the other
         os.environ[NAMED] = str(root := brought().root)  # for kernels: they begin in notebooks/, or where it leads
         live(root, ip, port, has_screen() if browser is None else browser)
     say("The lab is closed.")
+
+
+def demand_address(ip: str, port: int) -> None:
+    """Whether one can listen there; better said before the course is made than in Jupyter's words after it."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(ip, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as door:
+            if os.name == "posix":
+                door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+            door.bind(place)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no address"
+        raise OSError(
+            f"--ip {ip} --port {port} cannot be used ({why}); choose others, or leave both out: then any free port of "
+            "this machine alone is taken"
+        ) from error
 
 
 def live(root: Path, ip: str, port: int, browser: bool) -> None:

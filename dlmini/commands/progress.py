@@ -35,6 +35,19 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], why: str) -> 
         raise ValueError(why.format(f"{said} would have no effect"))
 
 
+def some_of(option: str, said: str, known: tuple[str, ...], everything: str = "all") -> tuple[str, ...]:
+    """Words with commas between them, all of them known and none twice; or the word for all."""
+    if said == everything:
+        return known
+    words = tuple(said.split(","))
+    if not {*words} <= {*known} or len({*words}) < len(words):
+        others = f", or {everything}" if everything else ""
+        raise ValueError(
+            f"--{option} {said!r}: choose some of {', '.join(known)}{others}; each once, with commas between"
+        )
+    return words
+
+
 class Progressing:
     """How far several runs are, as one line, and about how long the rest will take."""
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from dlmini.commands.progress import some_of
 from dlmini.terminal import console, say, write_results
 
 
@@ -22,9 +23,7 @@ def reproduce(
     from dlmini import files
     from dlmini.studies.reproduction.report import DOCUMENTS, reproduced, text
 
-    names = list(dict.fromkeys(only.split(","))) if only else list(DOCUMENTS)
-    if strange := [name for name in names if name not in DOCUMENTS]:
-        raise ValueError(f"--only {strange[0]}: choose some of {', '.join(DOCUMENTS)}")
+    names = some_of("only", only, tuple(DOCUMENTS), everything="")
     if long and "S3" not in names:
         raise ValueError("only S3 has a long form, so --long would have no effect; leave it out, or add S3")
     if out is not None:

@@ -16,7 +16,7 @@ import typer
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from dlmini.commands.progress import end_as_by_ctrl_c, ended_early, refuse_ignored
+from dlmini.commands.progress import end_as_by_ctrl_c, ended_early, refuse_ignored, some_of
 from dlmini.files import plainly
 from dlmini.terminal import console, write_results
 
@@ -172,8 +172,13 @@ def status(
     demand()
     import httpx
 
+    from dlmini.volunteer.client import address
+
+    url = address(url)
     try:
-        found = httpx.get(f"{url.rstrip('/')}/status", timeout=10, trust_env=False, verify=trusted(authority)).json()
+        found = httpx.get(f"{url}/status", timeout=10, trust_env=False, verify=trusted(authority)).json()
+        if not isinstance(found, dict) or not {"iteration", "iterations", "finished", "work", "hosts"} <= {*found}:
+            raise ValueError("somebody else answers there")
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise OSError(f"{url} does not answer as a project does ({plainly(error)}); is the server running?") from error
     if plain:
@@ -209,9 +214,7 @@ def demo(
     from dlmini.studies.volunteers import report
     from dlmini.studies.volunteers.study import PARTS, Found, study
 
-    parts = PARTS if part == "all" else tuple(part.split(","))
-    if strange := [one for one in parts if one not in PARTS]:
-        raise ValueError(f"--part {strange[0]}: choose some of {', '.join(PARTS)}, or all")
+    parts = some_of("part", part, PARTS)
     if not {"experiment", "learning"} & {*parts}:
         refuse_ignored(context, ("crew",), "nothing is trained, so {}; add --part experiment")
     if not {"dispatch", "learning"} & {*parts}:
