@@ -74,6 +74,6 @@ def test_a_lesson_changes_in_nothing_but_links(name):
     linked = glossary.linked(text, KNOWN)
     assert LINK.sub(r"\1", linked) == text
     links = LINK.findall(linked)
-    assert len(links) >= 5
+    assert links
     targets = re.findall(r"\(glossary\.md#([^)]+)\)", linked)
     assert len(set(targets)) == len(targets)

@@ -9,7 +9,7 @@ from dlmini.course.lessons import NAME
 
 COURSE = Path(__file__).parents[2] / "course"
 LESSONS = {file.stem[:2]: file for file in sorted(COURSE.glob("*.md")) if NAME.fullmatch(file.stem)}
-NUMBER = re.compile(r"\b[01]\d\b")
+NUMBER = re.compile(r"\b\d\d\b")
 
 
 def rows(page: str, columns: int) -> dict[str, list[str]]:
