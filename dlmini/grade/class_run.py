@@ -12,7 +12,7 @@ from dlmini.grade.batch import Grading, grade_all
 from dlmini.grade.gradebook.deadline import Deadline
 from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
 from dlmini.grade.gradebook.options import keep_options
-from dlmini.grade.gradebook.people import Person, claimed, moment, people
+from dlmini.grade.gradebook.people import Person, claimed, people, told
 from dlmini.grade.gradebook.roster import read_roster
 from dlmini.grade.gradebook.tables import is_number
 from dlmini.grade.journal import Journal, terms_of
@@ -119,16 +119,26 @@ def overlooked(class_: list[Graded], most: float, deadline: Deadline | None) -> 
     students = [graded.person.student for graded in class_ if graded.person.student]
     late = deadline is None and any(student.due is not None for student in students)
     found = ["the roster has deadlines, but without --due nobody is late"] if late else []
+    marked = [g.name for g in class_ if g.submission.late and not told(g.submission, g.person)]
+    if marked:
+        cost = "nobody is late without --due" if deadline is None else "each has lost what one day costs"
+        found.append(
+            f"Canvas says of {some_of(marked)} that they came late, and not by how much: {cost}; "
+            "write times into a column `submitted` of the roster"
+        )
     unknown = [graded.name for graded in class_ if graded.person.listed and not graded.person.student]
     if unknown:
-        some = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        found.append(f"on the roster is nobody, or more than one, by whose name or id these came: {some}")
+        found.append(f"on the roster is nobody, or more than one, by whose name or id these came: {some_of(unknown)}")
     others = {float(text) for s in students if is_number(text := s.row.get("Maximum Grade") or "")} - {most}
     return found + [
         f"in Moodle {other:g} points can be had, here {most:g}, and uploads/moodle.csv has the points of here: "
         f"set the maximum grade to {most:g} in Moodle before you upload it"
         for other in sorted(others)
     ]
+
+
+def some_of(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def counting(person: Person, take: str) -> list:
@@ -154,7 +164,10 @@ def settled(persons: list[Person], found: list[Graded], wishes: Wishes, marks: d
 def lateness(graded: Graded, person: Person, deadline: Deadline | None) -> float:
     if deadline is None or graded.absent:
         return 0.0
-    return deadline.share(moment(graded.submission, person), person.student.due if person.student else None)
+    came, late = told(graded.submission, person), graded.submission.late
+    if late and not came:  # and nobody says by how much
+        return deadline.share(deadline.due + 1.0)
+    return deadline.share(came, person.student.due if person.student else None)
 
 
 def forget(journal: Journal, again: tuple[str, ...], lesson: Lesson, persons: list[Person]) -> None:

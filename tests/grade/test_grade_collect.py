@@ -106,6 +106,17 @@ def test_flat_exports_are_put_together_by_whose_they_are(tmp_path):
     assert found == {"doejane_11": ("11", PLAIN), "leeann_12": ("12", PLAIN), "Анна Ли_17": ("17", PLAIN)}
 
 
+def test_what_was_typed_into_canvas_is_a_hand_in_without_a_program(tmp_path):
+    """Its page is no stray file: else its student would vanish."""
+    (tmp_path / f"doejane_11_901_{FILE}").write_text(PLAIN)
+    (tmp_path / "leeann_12_text.html").write_text("<p>def shard</p>")
+    (tmp_path / "coxbo_LATE_13_link.html").write_text("<a>")
+    found = {s.name: s for s in collect(tmp_path, STEM)}
+    assert set(found) == {"doejane_11", "leeann_12", "coxbo_13"}
+    assert "text.html" in found["leeann_12"].problem
+    assert [found[name].late for name in ("doejane_11", "leeann_12", "coxbo_13")] == [False, False, True]
+
+
 def test_namesakes_are_told_apart_and_get_pages_of_their_own(tmp_path):
     rows = [f"submission_{n}:\n  :submitters:\n  - :name: Иван Петров\n" for n in (1, 2)]
     (tmp_path / "submission_metadata.yml").write_text("".join(rows), encoding="utf-8")

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from dlmini.grade.class_run import BEST, LATEST, Wishes, counting, doubtful, overlooked, settled
+from dlmini.grade.class_run import BEST, LATEST, Wishes, counting, doubtful, lateness, overlooked, settled
 from dlmini.grade.gradebook.deadline import DAY, Deadline, clock, deadline
 from dlmini.grade.gradebook.marks import Mark, keep_rows, read_marks
 from dlmini.grade.gradebook.people import ABSENT, claimed, people
@@ -20,7 +20,7 @@ from dlmini.grade.reports.pages import for_grader, for_student
 from dlmini.grade.reports.summary import figure
 from dlmini.grade.reports.table import grades
 from dlmini.grade.reports.uploads import uploads
-from dlmini.grade.submissions.collect import Submission, collect_class
+from dlmini.grade.submissions.collect import Submission, collect, collect_class
 from dlmini.grade.verdict import FAILED, INFRA, PASSED, Graded, Verdict
 
 LESSON = find_lesson("00")
@@ -169,6 +169,32 @@ def result(submission, share):
         Verdict(t.task, t.name, PASSED, t.points * share, t.points, t.visibility, t.sentence) for t in LESSON.tests
     ]
     return Graded(submission, verdicts)
+
+
+def canvas_class(tmp_path):
+    """An export of Canvas: all files bear the time of the download, long after the deadline; in two of them is LATE."""
+    (tmp_path / "class").mkdir()
+    for name in ("liann_17_91", "moebo_LATE_18_92", "coxcy_LATE_19_93"):
+        (tmp_path / "class" / f"{name}_{FILE}").write_text("x = 1\n")
+    (tmp_path / "class" / "moebo_18_94_more.txt").write_text("x")
+    return {s.name: s for s in collect(tmp_path / "class", LESSON.name)}
+
+
+def test_canvas_says_who_came_late_and_its_files_do_not(tmp_path):
+    due, sent = Deadline(1e9, 20), canvas_class(tmp_path)
+    rows = roster(tmp_path, "name,id,submitted\nAnn Li,17,\nBo Moe,18,\nCy Cox,19,2001-09-12 12:00\n")
+    persons = {p.name: p for p in people(list(sent.values()), rows)}
+    made = {name: Graded(p.attempts[0], person=p) for name, p in persons.items()}
+    assert set(made) == {"Ann Li", "Bo Moe", "Cy Cox"}
+    lost = {name: lateness(graded, graded.person, due) for name, graded in made.items()}
+    assert lost == {"Ann Li": 0.0, "Bo Moe": 0.2, "Cy Cox": due.share(seconds("2001-09-12 12:00"))}
+    assert lost["Cy Cox"] > 0.2
+    rows = csv.DictReader(io.StringIO(grades(LESSON, list(made.values()), due)))
+    table = {r["student_id"]: r["timestamp"] for r in rows}
+    assert table == {"17": "", "18": "", "19": "2001-09-12 12:00"}
+    (said,) = overlooked(list(made.values()), LESSON.points, due)
+    assert "Canvas says of Bo Moe that they came late, and not by how much: each has lost what one day costs" in said
+    assert "nobody is late without --due" in overlooked(list(made.values()), LESSON.points, None)[0]
 
 
 def test_the_latest_or_the_best_counts_after_what_being_late_costs(tmp_path):

@@ -21,7 +21,7 @@ STRAY = (".csv", ".yml", ".yaml", ".json", ".html", ".htm", ".md", ".txt", ".log
 class Member(NamedTuple):
     """One hand-in: whose, under which id of which system, when, and the places where its files lie.
 
-    again: who bears the same name is the same student.
+    again: who bears the same name is the same student; late: whether the system says so, None where it tells times.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Member(NamedTuple):
     places: list[tuple[str, ...]]
     system: str = ""
     again: bool = False
+    late: bool | None = None
 
 
 class Class(NamedTuple):
@@ -115,18 +116,19 @@ def members(tree: Tree, at: tuple[str, ...], boxes: dict[str, str]) -> list[Memb
         known = flat or senders.get(name)
         of_export = [member(tree, who, place) for who in (known, *known.others)] if known else []
         for made in of_export or by_name(tree, place, what):
-            key = known if flat else (made.name, made.id, *made.places[0])
+            key = known._replace(late=None) if flat else (made.name, made.id, *made.places[0])
             found[key] = joined(found[key], made) if key in found else made
     return list(found.values())
 
 
 def member(tree: Tree, who: Sender, place: tuple[str, ...], again: bool = False) -> Member:
     time = tree.latest(place) if who.time is None else who.time
-    return Member(who.name, who.id, time, [place], who.system, again)
+    return Member(who.name, who.id, time, [place], who.system, again, who.late)
 
 
 def joined(one: Member, other: Member) -> Member:
-    return one._replace(time=max(one.time, other.time), places=[*one.places, *other.places])
+    late = None if one.late is None else one.late or other.late
+    return one._replace(time=max(one.time, other.time), places=[*one.places, *other.places], late=late)
 
 
 def by_name(tree: Tree, place: tuple[str, ...], what: str) -> list[Member]:

@@ -1,7 +1,8 @@
 """How Moodle, Canvas and Gradescope name what they export.
 
 Moodle      Anna Li_17_assignsubmission_file_ is a folder, or the beginning of a file's name; 17 is the participant
-Canvas      doejane_123_456_work.py, or doejane_LATE_123_456_work.py: user and submission
+Canvas      doejane_123_456_work.py, or doejane_LATE_123_456_work.py: user and submission; a typed text or a link is
+            doejane_123_text.html, doejane_123_link.html. Its files bear the time of the download
 Gradescope  submission_12, and submission_metadata.yml, which says whose that is and when it came
 """
 
@@ -14,7 +15,9 @@ from typing import NamedTuple
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)", re.DOTALL)
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?", re.DOTALL)
-CANVAS = re.compile(r"(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
+CANVAS = re.compile(
+    r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_(\d+_(?P<file>.+)|(?P<page>(text|link)\.html))", re.DOTALL
+)
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
 STAMP = re.compile(
@@ -30,7 +33,7 @@ SUBMITTERS = re.compile(r"^ *:submitters:\n((?:(?: *- | {4,}).*\n?)+)", re.MULTI
 class Sender(NamedTuple):
     """Whose a hand-in is, under which id of which system, and when it came (None: look at its files).
 
-    others: with whom it was handed in.
+    others: with whom it was handed in; late: whether the system says that it came late, None where it tells times.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Sender(NamedTuple):
     time: float | None = None
     system: str = ""
     others: tuple[Sender, ...] = ()
+    late: bool | None = None
 
 
 def sender(name: str, is_file: bool) -> Sender | None:
@@ -49,14 +53,15 @@ def sender(name: str, is_file: bool) -> Sender | None:
     of_files, of_folders = (("moodle", MOODLE), ("canvas", CANVAS)), (("moodle", MOODLE_FOLDER), ("moodle", MOODLE))
     for system, form in of_files if is_file else of_folders:
         if found := form.fullmatch(name):
-            return Sender(f"{found['name']}_{found['id']}", found["id"], None, system)
+            late = bool(found["late"]) if system == "canvas" else None
+            return Sender(f"{found['name']}_{found['id']}", found["id"], None, system, (), late)
     return None
 
 
 def own_name(file: str) -> str:
     """How its sender called a file of a flat export; any other name as it is."""
     found = MOODLE.fullmatch(file) or CANVAS.fullmatch(file)
-    return (found and found["file"]) or file
+    return (found and (found["file"] or found.groupdict().get("page"))) or file
 
 
 def gradescope_senders(text: str) -> dict[str, Sender]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from dlmini.grade.gradebook.deadline import clock
-from dlmini.grade.gradebook.people import moment
+from dlmini.grade.gradebook.people import told
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.reports.pages import page
 from dlmini.grade.submissions.similarity import Pair
@@ -47,7 +47,7 @@ def line(graded: Graded) -> tuple[str, ...]:
     links = f'<a href="grader/{slug}.html">{name}</a> <a href="students/{slug}.html">(student\'s)</a>'
     by_hand = f"= {mark.given:g}" if mark.given is not None else f"{mark.added:+g}" if mark.added else ""
     by_hand += " " + escape(mark.comment[:60]) if mark.comment else ""
-    time = "" if graded.absent else clock(moment(graded.submission, person))
+    time = "" if graded.absent else clock(told(graded.submission, person))
     time += f", {len(person.attempts)} times" if len(person.attempts) > 1 else ""
     late = f"-{graded.penalty:g} ({graded.late:.0%})" if graded.late else ""
     score = f"<b>{graded.score:g}</b>"

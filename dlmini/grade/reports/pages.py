@@ -6,7 +6,7 @@ from html import escape
 
 from dlmini.grade.cards import card
 from dlmini.grade.gradebook.deadline import clock
-from dlmini.grade.gradebook.people import moment
+from dlmini.grade.gradebook.people import told
 from dlmini.grade.lesson import VISIBLE, Lesson
 from dlmini.grade.verdict import PASSED, Graded, Verdict
 
@@ -35,7 +35,7 @@ def for_student(lesson: Lesson, graded: Graded) -> str:
 def for_grader(lesson: Lesson, graded: Graded) -> str:
     """Everything."""
     parts = head(lesson, graded)
-    tried = [f"{escape(a.name)}: {clock(moment(a, graded.person))}" for a in graded.person.attempts]
+    tried = [f"{escape(a.name)}: {clock(told(a, graded.person))}" for a in graded.person.attempts]
     if len(tried) > 1:
         parts.append(f"<p>{len(tried)} hand-ins ({'; '.join(tried)}); {escape(graded.submission.name)} counts.</p>")
     if graded.submission.file:

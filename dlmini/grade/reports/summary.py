@@ -10,7 +10,7 @@ from html import escape
 
 from dlmini.grade.cards import LINE, RIGHT, WRONG
 from dlmini.grade.gradebook.deadline import Deadline, clock
-from dlmini.grade.gradebook.people import moment
+from dlmini.grade.gradebook.people import told
 from dlmini.grade.lesson import Lesson
 from dlmini.grade.verdict import Graded
 
@@ -70,7 +70,7 @@ def by_exercise(lesson: Lesson, came: list[Graded]) -> list[str]:
 
 def times(lesson: Lesson, came: list[Graded], deadline: Deadline | None) -> list[str]:
     """Marks by when they were handed in; what is late is orange."""
-    known = [(moment(g.submission, g.person), g) for g in came if moment(g.submission, g.person) > 0]
+    known = [(told(g.submission, g.person), g) for g in came if told(g.submission, g.person) > 0]
     parts = [words(0, 14, "When it was handed in", bold=True)]
     if not known:
         return [*parts, words(0, 40, "no times are known", colour=LINE)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlmini.grade.gradebook.deadline import Deadline, clock
-from dlmini.grade.gradebook.people import moment
+from dlmini.grade.gradebook.people import told
 from dlmini.grade.gradebook.roster import value
 from dlmini.grade.gradebook.tables import csv_text
 from dlmini.grade.lesson import Lesson
@@ -24,7 +24,7 @@ def row(lesson: Lesson, graded: Graded, deadline: Deadline | None) -> dict:
     person, final = graded.person, graded.complete
     student = person.student
     found = {"assignment": lesson.name, "max_score": f"{lesson.points:g}", "late_submission_penalty": 0}
-    found |= {"timestamp": "" if graded.absent else clock(moment(graded.submission, person))}
+    found |= {"timestamp": "" if graded.absent else clock(told(graded.submission, person))}
     found |= {"student_id": person.id or graded.name, "last_name": graded.name if person.id else ""}
     if student:
         parts = value(student.row, "first"), value(student.row, "last")

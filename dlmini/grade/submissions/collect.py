@@ -21,8 +21,8 @@ class Submission:
     """`source` is the text that counts; without one, `problem` says why, in a sentence.
 
     name: unlike any other's; sender: whose it is, if that is not the same; file: which one it is from; id: of its
-    sender, in the system that exported it; time: when it came, in seconds; prints: its fingerprints, for the search for
-    similar ones.
+    sender, in the system that exported it; time: when it came, in seconds; late: whether that system says that it came
+    late, None where it tells times; prints: its fingerprints, for the search for similar ones.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Submission:
     time: float = 0.0
     sender: str = ""
     system: str = ""
+    late: bool | None = None
     prints: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64), compare=False, repr=False)
 
     @property
@@ -91,7 +92,7 @@ def submission(member: dict, names: tuple[str, str], read: dict) -> Submission:
     name, sender = names
     prints = np.array(read.pop("prints", []), np.uint64)
     number = shown(member["id"]) if member["id"] else ""
-    more = {"time": member["time"], "system": member["system"], "prints": prints}
+    more = {"time": member["time"], "system": member["system"], "late": member["late"], "prints": prints}
     return Submission(name, **read, id=number, sender=sender, **more)
 
 
