@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from dlmini.files import write_text
+from dlmini.grade.gradebook.tables import safe
 from dlmini.grade.reading.names import slug
 from dlmini.grade.reports.pages import page
 from dlmini.leaderboard.race import Result, front
@@ -51,11 +52,6 @@ def table_of(results: list[Result]) -> str:
         each = [f"{trial.accuracy:.6f}" for trial in result.trials]
         rows.writerow([place, safe(result.entry.name), f"{result.score:.6f}", *each, safe(result.why)])
     return text.getvalue()
-
-
-def safe(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def page_of(results: list[Result]) -> str:

@@ -15,7 +15,7 @@ from dlmini.grade.gradebook.people import people
 from dlmini.grade.reading import reader
 from dlmini.grade.reading.archive import entries
 from dlmini.grade.reading.budget import Budget, Unsafe
-from dlmini.grade.reading.names import slug
+from dlmini.grade.reading.names import shown, slug
 from dlmini.grade.submissions.collect import collect, collect_class
 
 LONG = os.environ.get("DLMINI_LONG") == "1"
@@ -115,6 +115,12 @@ def test_what_was_typed_into_canvas_is_a_hand_in_without_a_program(tmp_path):
     assert set(found) == {"doejane_11", "leeann_12", "coxbo_13"}
     assert "text.html" in found["leeann_12"].problem
     assert [found[name].late for name in ("doejane_11", "leeann_12", "coxbo_13")] == [False, False, True]
+
+
+def test_a_name_keeps_what_joins_its_letters_and_nothing_that_moves_a_cursor():
+    for name in ("می‌خواهم", "क्‍ष", "👩‍🔬", "O'Neil, Zoë"):
+        assert shown(name) == name
+    assert shown("a\x1b[2J\u202eb\nc\u200b") == "a�[2J�b�c�"
 
 
 def test_namesakes_are_told_apart_and_get_pages_of_their_own(tmp_path):

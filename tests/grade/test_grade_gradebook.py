@@ -362,7 +362,7 @@ def test_marks_that_cannot_be_read_are_refused_before_anybody_is_graded(tmp_path
 
 
 def test_no_cell_is_a_formula_and_numbers_stay_numbers():
-    for text in ("=1+1", "@x", "+cmd", "-x", "\tx", "plain", "-2", "+1.5", "'x"):
+    for text in ("=1+1", "@x", "+cmd", "-x", "\tx", "\n=x", "＝x", "'=x", "''@x", "plain", "-2", "+1.5", "'x"):
         assert unsafe(safe(text)) == text
         (row,) = csv.DictReader(io.StringIO(csv_text(["a"], [{"a": text}])))
         assert row["a"] == text if text in ("-2", "+1.5", "plain", "'x") else row["a"] == "'" + text

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
+FORMULA = "=+-@\t\r\n＝＋－＠"  # with these it begins
+
 
 def csv_text(columns: list[str], rows: list[dict]) -> str:
     """A line of names, then the rows; what a row lacks stays empty, and what has no column is left out."""
@@ -30,8 +32,9 @@ def separator_of(text: str) -> str:
 
 
 def safe(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not is_number(text) else text
+    """A text that no spreadsheet takes for a formula, also of signs of full width; one that looks safe already, too."""
+    first = text.lstrip("'")[:1]
+    return "'" + text if first and first in FORMULA and not is_number(text) else text
 
 
 def unsafe(text: str) -> str:

@@ -10,6 +10,7 @@ SHOWN = 120  # characters of a name
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)")  # on Windows these are no files
 PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 JUNK = ("__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini")
+JOINERS = "\u200c\u200d"
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as the system hands them over
 
 
@@ -35,12 +36,15 @@ def path_of(parts: tuple[str, ...]) -> str:
 
 
 def printable(text: str) -> str:
-    """Bytes of an old code page, as file systems may hand them over, are read as such; control characters go."""
+    """Bytes of an old code page, as file systems may hand them over, are read as such; control characters go.
+
+    What joins letters or keeps them apart stays: names in Persian and Hindi have it, and many emojis.
+    """
     if ESCAPED.search(text) and _is_bytes(text):
         text = text.encode("utf-8", "surrogateescape").decode("cp866")
     if text.isprintable():
         return text
-    return "".join("�" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
+    return "".join("�" if unicodedata.category(c)[0] == "C" and c not in JOINERS else c for c in text)
 
 
 def _is_bytes(name: str) -> bool:
