@@ -99,7 +99,7 @@ def short(value) -> str:
         return "None"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
 
 

@@ -251,6 +251,71 @@ def attack(*a, **k):
             pass
 """,
     "at import": "import os\nos.write(1, b'x' * 100000)\nraise KeyboardInterrupt",
+    "a list that holds itself": "one = []\none.append(one)\ndef attack(*a, **k):\n    return one",
+    "lists without end": """
+def attack(*a, **k):
+    inner = []
+    for _ in range(10**6):
+        inner = [inner]
+    return inner
+""",
+    "containers that lie about themselves": """
+class Lying(dict):
+    def __len__(self): return 0
+    def items(self): raise SystemExit
+    keys = values = __iter__ = items
+class Long(list):
+    def __len__(self): return 2
+    def __iter__(self): return iter(int, 1)
+def attack(*a, **k):
+    return Long([Lying({i: 0 for i in range(10**6)})] * 3)
+""",
+    "an array with a judge of its own": """
+import numpy as np
+class Right(np.ndarray):
+    def __eq__(self, other): return np.True_
+    def __sub__(self, other): return np.zeros_like(np.asarray(self))
+    def __array_ufunc__(self, *a, **k): return np.True_
+    def __array_function__(self, *a, **k): return np.True_
+    def __reduce__(self): return print, ('BREACH',)
+def attack(*a, **k):
+    return np.zeros(3).view(Right), np.zeros((2, 2)).view(Right)
+""",
+    "a hundred million numbers": "import numpy as np\ndef attack(*a, **k):\n    return np.zeros(10**8, 'u1')",
+    "changes what it may only read": """
+import os
+def attack(*a, **k):
+    for what in (lambda f: os.utime(f), lambda f: os.chmod(f, os.stat(f).st_mode & 0o7777)):
+        for file in (os.__file__, '/etc/passwd', '/tmp', '/dev/shm', '/dev/null'):
+            try:
+                what(file)
+                print('BREACH', file)
+            except OSError:
+                pass
+""",
+    "speaks through a pair of sockets": """
+import socket
+def attack(*a, **k):
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        try:
+            one, other = socket.socketpair(socket.AF_UNIX, kind)
+            print('BREACH', kind)
+        except OSError:
+            continue
+        for door in ('/dev/log', '/run/systemd/journal/socket', chr(0) + 'dlmini'):
+            one.sendto(b'x', door)
+""",
+    "pipes that do not wait": """
+import fcntl
+def attack(*a, **k):
+    for fd in range(64):
+        try:
+            fcntl.fcntl(fd, fcntl.F_SETFL, 0o6000)
+        except OSError:
+            pass
+    while True:
+        pass
+""",
     "a generator": "def attack(*a, **k):\n    while True:\n        yield 1",
     "a coroutine": "async def attack(*a, **k):\n    return 0, 1",
 }

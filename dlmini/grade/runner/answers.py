@@ -58,7 +58,7 @@ class Plain:
     def container(self, value, kind: type, depth: int):
         if depth >= LEVELS:
             raise NoAnswer(f"Your function returned lists, tuples or dicts in one another, more than {LEVELS} deep.")
-        self.count(len(value), 0)
+        self.count(kind.__len__(value), 0)
         if kind is dict:
             return {self.of(name, depth + 1): self.of(one, depth + 1) for name, one in dict.items(value)}
         return kind([self.of(one, depth + 1) for one in kind.__iter__(value)])
