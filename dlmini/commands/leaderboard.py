@@ -90,6 +90,7 @@ def replayed(out: Path, name: str, held) -> None:
 
     from dlmini.grade.secret import read
     from dlmini.leaderboard.kept import kept_file, read_kept, source_of
+    from dlmini.leaderboard.page import made_with
     from dlmini.leaderboard.race import Entry, Result, one_trial
     from dlmini.leaderboard.worlds import draw
 
@@ -103,6 +104,9 @@ def replayed(out: Path, name: str, held) -> None:
     again = json.loads(json.dumps([trial.as_dict() for trial in result.trials]))
     if again != trials:
         now = f"{name} came to {result.score!r} now, and to {before['score']!r} before"
+        if before["made_with"] not in (None, made_with()):
+            why = f"it was judged with {before['made_with']}, and here is {made_with()}"
+            raise ValueError(f"{now}: {why}, whose sums differ in their last digits; replay it where it was judged")
         raise ValueError(f"{now}: it is not repeatable")
     say(f"{plain(name)}: {result.score!r}, as before, in {len(drawn)} worlds")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import platform
 from hashlib import sha256
 from html import escape
+from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from dlmini.files import write_text
 from dlmini.grade.gradebook.tables import safe
 from dlmini.grade.reading.names import slug
 from dlmini.grade.reports.pages import page
+from dlmini.jit import cpu, mode
 from dlmini.leaderboard.race import Result, front
 
 WIDE, HIGH, EDGE = 520, 300, 48
@@ -31,11 +34,19 @@ def write_board(out: Path, results: list[Result]) -> None:
             "problem": result.entry.problem,
             "text": digest(result.entry.source),
             "trials": looks,
+            "made_with": made_with(),
         }
         write_text(out / "entries" / f"{name}.json", json.dumps(told, indent=1))
         write_text(out / "entries" / f"{name}.py", result.entry.source or "")
     write_text(out / "leaderboard.csv", table_of(results))
     write_text(out / "leaderboard.html", page_of(results))
+
+
+def made_with() -> str:
+    """What computes scores here. Another NumPy, processor or kernel adds in another order: the last digit of a slope is
+    another one, and after some hundred steps so is an accuracy."""
+    versions = (f"{package} {version(package)}" for package in ("numpy", "numba"))
+    return f"Python {platform.python_version()}, {', '.join(versions)}, processor {cpu()}, kernels {mode()}"
 
 
 def digest(source: str | None) -> str:

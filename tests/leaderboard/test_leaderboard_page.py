@@ -194,6 +194,25 @@ def test_only_the_same_text_in_the_same_worlds_is_known(short, tmp_path, monkeyp
     assert known(tmp_path, worlds.draw(bytes(32), 2), Entry("ada", "x = 1")) is None
 
 
+def test_what_was_judged_with_another_numpy_is_judged_again_and_a_replay_says_why(short, tmp_path, monkeypatch):
+    """Sums then differ in their last digits: places on one board would depend on where a race went on."""
+    judged_by(monkeypatch, some)
+    drawn = worlds.draw(bytes(32), 1)
+    race([Entry("ada", "x = 1")], drawn, None, keep=partial(write_board, tmp_path))
+    keep(tmp_path / "secret.txt", bytes(32))
+    file = tmp_path / "entries" / "ada.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"made_with": told["made_with"].replace("numpy ", "numpy 99.")}))
+    assert known(tmp_path, drawn, Entry("ada", "x = 1")) is None
+    words = ["leaderboard", "-o", str(tmp_path), "--replay", "ada"]
+    assert CliRunner().invoke(app, words).exit_code == 0  # which comes to the same may be from anywhere
+    judged_by(monkeypatch, lambda name: Trial("", 0, "a recipe", (Look(1.0, 2.0, 0.5, 0.26, True),)))
+    assert "numpy 99." in str(CliRunner().invoke(app, words).exception)
+    assert "replay it where it was judged" in str(CliRunner().invoke(app, words).exception)
+    file.write_text(json.dumps(told))
+    assert "it is not repeatable" in str(CliRunner().invoke(app, words).exception)
+
+
 def test_a_board_of_an_earlier_version_can_be_replayed(short, tmp_path, monkeypatch):
     judged_by(monkeypatch, some)
     entries = [Entry("ada", "x = 1"), Entry("eve", None, "a page of text")]
@@ -202,7 +221,7 @@ def test_a_board_of_an_earlier_version_can_be_replayed(short, tmp_path, monkeypa
     for name in ("ada", "eve"):
         file = tmp_path / "entries" / f"{name}.json"
         told = json.loads(file.read_text())
-        del told["text"]
+        del told["text"], told["made_with"]
         for trial in told["trials"]:
             del trial["broken"]
         file.write_text(json.dumps(told))
