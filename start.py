@@ -45,7 +45,7 @@ def command(words: list[str]) -> list[str]:
     """What Python is to run."""
     if words[:1] == ["test"]:
         return ["-m", "pytest", *words[1:]]
-    options_alone = not words or (words[0].startswith("-") and words[0] != "--help")
+    options_alone = not words or (words[0].startswith("-") and words[0] not in ("--help", "--version"))
     return ["-m", "dlmini", *["lab"] * options_alone, *words]
 
 

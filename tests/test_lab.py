@@ -184,6 +184,7 @@ def test_a_browser_is_opened_only_where_somebody_sees_it(monkeypatch, env, scree
         (["--no-browser"], ["-m", "dlmini", "lab", "--no-browser"]),
         (["--port", "8888"], ["-m", "dlmini", "lab", "--port", "8888"]),
         (["--help"], ["-m", "dlmini", "--help"]),
+        (["--version"], ["-m", "dlmini", "--version"]),
     ],
 )
 def test_start_py_knows_its_words(words, command):
