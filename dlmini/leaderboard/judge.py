@@ -146,8 +146,8 @@ def cause(error: BaseException) -> BaseException:
 
 
 def sentence(text: str) -> str:
-    """What may be shown of what an entry has a part in: short, and nothing that moves a terminal's cursor."""
-    return printable(text)[:LONGEST_WHY]
+    """What may be shown of what an entry has a part in: one short line, and nothing that moves a terminal's cursor."""
+    return printable(" ".join(text.split()))[:LONGEST_WHY]
 
 
 def faults(outcome: Outcome) -> str:

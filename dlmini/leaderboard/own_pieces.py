@@ -107,6 +107,9 @@ def own_mixing(voices, nobody: int):
 def _mixing(voices, nobody: int, size: int, t: int) -> np.ndarray:
     found = voices.call(nobody, "mixing", size, t)
     try:
-        return np.array(found, np.float64)
-    except (TypeError, ValueError) as error:
-        raise Unfit(f"mixing returned {kind(found)}; it returns a square of numbers") from error
+        matrix = np.array(found)
+        if matrix.dtype.kind in "biuf":
+            return matrix.astype(np.float64)
+    except ValueError:  # rows of unequal lengths
+        pass
+    raise Unfit(f"mixing returned {kind(found)}; it returns a square of numbers")

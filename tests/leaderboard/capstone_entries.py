@@ -38,6 +38,10 @@ WRONG = {
     "longer than the update": ("return index.tobytes() +", "return bytes(5 * update.size) +", "more than the numbers"),
     "sums to two": ("+= 1 / 4", "+= 1 / 2", "sums to 2"),
     "no square": ("return K", "return 'K'", "square of numbers"),
+    "rows of unequal lengths": ("return K", "return [[1], [1, 2]]", "square of numbers"),
+    "complex numbers": ("return K", "return K + 0j", "square of numbers"),
+    "words for numbers": ("return K", "return K.astype(str).tolist()", "square of numbers"),
+    "cannot be read": ("def recipe(terms):", "def recipe(terms:", "line 4 def recipe(terms: ^ SyntaxError"),
     "writes to the judge's pipe": (
         'return {"sync"',
         'import sys\n    sys._getframe(1).f_locals["comm"]._tell_judge("send")\n    return {"sync"',
