@@ -15,7 +15,7 @@ HINTS = {
     ),
     "spectral_gap": (
         "np.linalg.eigvals returns all eigenvalues. They may be negative or complex: what counts is their size.",
-        "The largest is 1 and belongs to the mean, which nobody wants to see dying. Sort the sizes, take the second.",
+        "The largest is 1 and belongs to the mean, which does not change. Sort the sizes, take the second.",
         "First take the size of each (np.abs knows complex numbers), then sort, and only then look for the second from "
         "the end. A matrix of one worker has no second eigenvalue: think of it before you look.",
     ),
@@ -63,7 +63,7 @@ def partners(rank: int, t: int, size: int) -> list[int]:
 def gossip_step(comm, x: np.ndarray, K: np.ndarray) -> np.ndarray:
     """Row comm.rank of K @ X, where row j of X is the vector x of rank j.
 
-    Use comm.send and comm.recv, and only for entries of K that are not zero: whoever is not a neighbour is not
-    bothered. K[i, j] is the share with which rank i hears rank j. x must not be changed; its type stays.
+    Use comm.send and comm.recv, and only for entries of K that are not zero: no message goes to or comes from a rank
+    that is no neighbour. K[i, j] is the share with which rank i hears rank j. x must not be changed; its type stays.
     """
     raise NotImplementedError("not done yet: gossip_step")

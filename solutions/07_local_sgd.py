@@ -28,7 +28,7 @@ def gradient(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def local_round(comm, w: np.ndarray, x: np.ndarray, y: np.ndarray, rate: float) -> np.ndarray:
-    """One round of Local-SGD: as many steps alone as this rank has batches, then the mean of all ranks' weights.
+    """One round of Local-SGD: a local step for each of this rank's batches, then the mean of all ranks' weights.
 
     w: where all ranks begin; x: [steps, rows, len(w)] and y: [steps, rows], this rank's own batches. You may use
     comm.allreduce(v), the sum of all ranks' v, but only once. w must not be changed; its type stays.

@@ -1,4 +1,4 @@
-"""Everybody waits for everybody: after each step, or after `steps` steps alone."""
+"""Everybody waits for everybody: after each step, or after `steps` local steps."""
 
 from dataclasses import dataclass
 from typing import ClassVar

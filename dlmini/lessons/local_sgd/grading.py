@@ -102,7 +102,7 @@ def talked_once(case, found) -> None:
 
 @lesson.test("local_round", points=2, cases=few, collectives=True)
 def steps_alone_then_the_mean(case, found):
-    """Each rank steps alone, once per batch of its own; only then all take the mean, once. w stays as it was."""
+    """Each rank takes a local step for each of its batches; only then all take the mean, once. w stays as it was."""
     means(case, found)
     talked_once(case, found)
 

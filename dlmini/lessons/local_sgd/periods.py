@@ -28,7 +28,7 @@ EXERCISE = "07_local_sgd"
 
 
 def kept(curvatures: Sequence[float], rate: float, period: int) -> np.ndarray:
-    """What p steps alone leave of each worker's distance to its own minimum: (1 - rate a)^p."""
+    """What p local steps leave of each worker's distance to its own minimum: (1 - rate a)^p."""
     return (1 - rate * np.asarray(curvatures, float)) ** period
 
 
@@ -130,7 +130,7 @@ def my_outer():
 def outer_descent(
     step, curvatures, minima, rate, period, rounds, outer_rate, momentum, start: float = 0.0
 ) -> np.ndarray:
-    """The common weight after each round if `step` acts on what p steps alone have changed."""
+    """The common weight after each round if `step` acts on what p local steps have changed."""
     c, b = kept(curvatures, rate, period), np.asarray(minima, float)
     w, v, path = np.array([start]), np.zeros(1), [start]
     for _ in range(rounds):

@@ -73,7 +73,7 @@ def dripping(sums: Mapping[str, np.ndarray]):
 
 @themed
 def crossovers(whole: int, costs: Sequence[Cost], low: float = 1e6, high: float = 2e10):
-    """Seconds of one message against bandwidth: dearer to make, shorter to send."""
+    """Seconds of one message against bandwidth: more expensive to make, shorter to send."""
     figure, ax = sheet(10.5, 5)
     speed = np.geomspace(low, high, 200)
     ax.loglog(speed, whole / speed, color=BLACK, linewidth=3, label="float32, as it is")
