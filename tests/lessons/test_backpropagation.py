@@ -7,9 +7,11 @@ import pytest
 
 from dlmini.comm.network import gigabit
 from dlmini.data import Dataset
+from dlmini.grade.lesson import Found, find_lesson
 from dlmini.lessons.backpropagation import batches, descent, differences
 from dlmini.lessons.backpropagation.descent import Settings, descend, plane_net, points, territory
 from dlmini.lessons.backpropagation.neuron import Neuron, largest_exponent, naive_softmax, seconds_to_sum
+from dlmini.lessons.backpropagation.two_layers import library_backward
 from dlmini.lessons.student_code import mine, who
 from dlmini.nn import lenet
 
@@ -138,6 +140,14 @@ def test_a_wrong_function_of_a_student_is_not_replaced(tmp_path):
 def test_a_missing_exercise_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"99_none\.py"):
         mine(plane_net(SPIRALS), "99_none", tmp_path)
+
+
+@pytest.mark.parametrize("judged", find_lesson("01").of("network_backward"), ids=lambda judged: judged.name)
+def test_a_right_backward_pass_is_taken_whatever_the_seed(judged):
+    """Also where the loss is tiny, and where large slopes cancel: both are right up to rounding only."""
+    for seed in range(100, 220):
+        for case in judged.drawn(seed):
+            judged.judge(case, Found([library_backward(*case.args)]))
 
 
 # ---- pictures ----

@@ -258,9 +258,11 @@ def whole_pass(case, found) -> None:
     flat = [slope.ravel() for slope in slopes if isinstance(slope, np.ndarray) and slope.dtype.kind == "f"]
     not_finite(s, case.args[1], loss, np.concatenate(flat or [np.zeros(0)]))
     named(slopes, truth, "the slopes", known_of_a_network(case.args, truth))
-    number(loss, truth_loss, "the loss", 1e-9 if truth[0].dtype == np.float64 else 1e-5)
+    relative = 1e-9 if truth[0].dtype == np.float64 else 1e-5
+    number(loss, truth_loss, "the loss", relative / min(1.0, max(truth_loss, 1e-300)))  # a small loss: scores cancel
+    largest = max(1.0, float(np.abs(case.args[4]).max()))  # summands of the slopes are as large as w2
     for name, slope, right in zip(("dw1", "db1", "dw2", "db2"), slopes, truth, strict=True):
-        close(slope, right, name, terms=32)
+        close(slope, right, name, terms=round(32 * largest))
 
 
 def small_networks(coin):
