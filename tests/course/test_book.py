@@ -132,6 +132,16 @@ def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):
     assert "In the notebook this says what your function does right" in page
 
 
+def test_whose_functions_ran_and_who_did_not_guess_is_not_in_the_book():
+    left = [
+        {"output_type": "stream", "name": "stdout", "text": text} for text in ("one\n", "9 of 9. This was your a, b.\n")
+    ]
+    assert cells.outputs(left) == '<pre class="printed">one\n9 of 9.</pre>'
+    assert cells.printed("This was your a. This was your B.c.\nnot 2.5, but 3.") == cells.printed("not 2.5, but 3.")
+    card = "<div><b>How many?</b><br>measured 3<br><span style='opacity:.75'>no guess this time</span></div>"
+    assert "measured 3</div>" in cells.displayed({"text/html": card})
+
+
 def test_names_are_called_as_one_would_type_them():
     lines = {name: called(name, getattr(dlmini, name)) for name in dlmini.__all__}
     assert lines["Classify"].endswith("train: Dataset, test: Dataset, batch: int = 100, split: Callable = split_iid)")
