@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dlmini.checks import path
 from dlmini.events import Event, Fault, Measured, Phases, Snapshot, as_dict, from_dict
 from dlmini.files import DAMAGED, why, write_folder
 from dlmini.recipe import Recipe
@@ -62,7 +63,7 @@ class Outcome:
     @classmethod
     def load(cls, folder) -> Outcome:
         """What `save` has written. Functions in the recipe are there by name only: files hold no code."""
-        folder = Path(folder)
+        folder = path(folder, "folder", "a folder that a run was saved to")
         if not (folder / "summary.json").is_file():
             raise FileNotFoundError(f"{folder} holds no summary.json; give a folder that a run was saved to")
         known = loaded(folder / "summary.json", facts)

@@ -149,6 +149,7 @@ class Recipe:
 
     def check(self, size: int) -> None:
         """Raise a sentence that teaches if the pieces do not fit together on `size` ranks."""
+        size = whole(size, "size", 1, hint="how many ranks")
         for sentence in objections(self, size):
             raise ValueError(sentence)
 

@@ -67,7 +67,8 @@ class Classify:
 
     def batches(self, shard: int, of: int, seed: int, skip: int = 0) -> Iterator[Batch]:
         """An endless stream of mini-batches for worker `shard` of `of`, without the first `skip`."""
-        rows = self.split(self.train, of, seed=seed)[shard]
+        of, skip = whole(of, "of", 1, hint="how many workers"), whole(skip, "skip", 0, hint="batches to leave out")
+        rows = self.split(self.train, of, seed=seed)[whole(shard, "shard", 0, of - 1)]
         size = min(self.batch, len(rows))
         epoch, left = divmod(skip, -(-len(rows) // size))
         found = stream(self.train, size, seed=seed, rank=shard, part=rows, epoch=epoch, reuse=True)
@@ -75,7 +76,8 @@ class Classify:
 
     def part(self, number: int, of: int, seed: int) -> Iterator[Batch]:
         """One pass over the rows of part `number` of `of`, always the same batches: for methods that see all data."""
-        rows = self.split(self.train, of, seed=seed)[number]
+        of = whole(of, "of", 1, hint="how many parts")
+        rows = self.split(self.train, of, seed=seed)[whole(number, "number", 0, of - 1)]
         return batches(self.train, min(self.batch, len(rows)), seed=seed, rank=number, part=rows)
 
     def fingerprint(self, workers: int, seed: int) -> dict[str, str]:
@@ -93,7 +95,7 @@ class Classify:
 
     def steps(self, epochs: float, workers: int) -> int:
         """Steps of each worker until all have seen the training set so many times."""
-        epochs = real(epochs, "epochs", above=0, most=1e6)
+        epochs, workers = real(epochs, "epochs", above=0, most=1e6), whole(workers, "workers", 1)
         return max(1, round(epochs * len(self.train) / (workers * self.batch)))
 
     def loss_and_grad(self, w: np.ndarray, batch: Batch, grad: np.ndarray, ready=None) -> float:

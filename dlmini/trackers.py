@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dlmini import files
-from dlmini.checks import piece, text
+from dlmini.checks import piece, row_of, text
 from dlmini.events import Event, Fault, Measured, Round, Slot, Span
 
 
@@ -133,7 +133,7 @@ def trace_of(events: Iterable[Event]) -> dict:
 
 def write_trace(events: Iterable[Event], file) -> Path:
     """A timeline as a file. Runs tell spans if their transport is asked: Simulated(4, spans=True)."""
-    found = trace_of(events)
+    found = trace_of(row_of(events, "events", ("rank",), "the events of a run: run.events, or outcome.events"))
     if not found["traceEvents"]:
-        raise ValueError("there is nothing to show: run it on a transport with spans=True")
+        raise ValueError("these events hold nothing to show: run it on a transport with spans=True")
     return files.write_text(file, json.dumps(found))

@@ -507,6 +507,7 @@ ALSO_CALLED = {
     "sample": ("batch",),
     "a": ("rank",),
     "b": ("rank",),
+    "file": ("path",),
     "input": ("needs images",),
     "name": ("dataset",),
     "part": ("row numbers", "rows that rank 0 has"),

@@ -8,19 +8,35 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import CLASSES, NET, Argument, W, X, Y, only, real, text, whole
+from hostile import CLASSES, DATA, NET, TASK, Argument, W, X, Y, only, real, text, whole
 from test_hostile_arguments import STRANGE, unclear
 
-from dlmini import DGC, Adam, Dense, Dropout, Feedback, Model, Simulated, TopK, launch
+from dlmini import (
+    DGC,
+    Adam,
+    Dense,
+    Dropout,
+    Feedback,
+    Model,
+    Outcome,
+    ParameterServer,
+    Recipe,
+    Simulated,
+    TopK,
+    launch,
+)
 from dlmini.comm.control import Control
+from dlmini.events import Slot
 from dlmini.memory import arrays, restore
 from dlmini.pieces import tried
+from dlmini.trackers import write_trace
 
 SHAKY = Model([Dense(3), Dropout(0.5)], (2,))
 BATCH = {"x": only(X), "y": only(Y)}
 PLACE = Argument(Path("no", "such", "file"), lambda x: isinstance(x, str) and x != "")
 RANK = whole(2, 0, 3)
 MATRIX = {"size": whole(4, 1, 999), "t": whole(0, least=0)}
+SLOT = Slot(rank=0, kind="forward", micro=0, chunk=0, start=0.0, end=1.0)
 MIXING = [one for one in tried("topology") if hasattr(one, "matrix")]
 
 
@@ -63,6 +79,20 @@ VERBS = {
     ),
     "Comm.group": (lambda ranks: alone(lambda comm: comm.group(ranks)), {"ranks": only([0])}),
     **{f"{type(one).__name__}.matrix": (one.matrix, MATRIX) for one in MIXING},
+    "Recipe.check": (Recipe(topology=ParameterServer()).check, {"size": whole(4, 2)}),
+    "Classify.batches": (
+        TASK.batches,
+        {"shard": whole(1, 0, 2), "of": whole(3, 2, 24), "seed": whole(0, least=0), "skip": whole(2, least=0)},
+    ),
+    "Classify.part": (TASK.part, {"number": whole(1, 0, 2), "of": whole(3, 2, 24), "seed": whole(0, least=0)}),
+    "Classify.steps": (TASK.steps, {"epochs": real(1, above=0, most=1e6), "workers": whole(3)}),
+    "Dataset.sample": (DATA.sample, {"images": whole(4), "seed": whole(0, least=0)}),
+    "Dataset.standardised": (DATA.standardised, {"like": only(DATA, (None,))}),
+    "Outcome.load": (Outcome.load, {"folder": PLACE}),
+    "write_trace": (
+        write_trace,
+        {"events": only([SLOT]), "file": PLACE},
+    ),
     "Optimizer.start": (Adam(0.1).start, {"size": whole(4, 0, 10**6), "dtype": only(np.float32)}),
     "Stepper.restore": (Adam(0.1).start(3).restore, {"memory": only(Adam(0.1).start(3).memory())}),
     "Feedback.restore": (Feedback(TopK(), 3).restore, {"memory": only({"unsaid": np.zeros(3, np.float32)})}),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dlmini.checks import refuse, whole
+from dlmini.checks import piece, refuse, whole
 from dlmini.data.chance import SAMPLE, generator
 from dlmini.data.checks import check_classes, check_indices, check_x, check_y
 
@@ -55,7 +55,7 @@ class Dataset:
 
     def sample(self, images: int = 500, seed: int = 0) -> "Dataset":
         """Some rows at random, all if there are no more: the same for the same seed, whoever asks."""
-        rows = generator(seed, 0, 0, SAMPLE).permutation(len(self))
+        rows = generator(whole(seed, "seed", 0), 0, 0, SAMPLE).permutation(len(self))
         return self.subset(rows[: whole(images, "images", 1)])
 
     def scaled(self) -> "Dataset":
@@ -71,6 +71,8 @@ class Dataset:
         Mean and deviation are measured on `like`. Give the training set when you standardise the test set:
         the test set must not teach the model anything, not even its own brightness.
         """
+        if like is not None:
+            piece(like, "like", ("scaled", "shape"), "a Dataset, whose mean and deviation are taken; or None")
         measured, mine = (self if like is None else like).scaled().x, self.scaled().x
         if measured.shape[1:] != mine.shape[1:]:
             raise ValueError(f"{self.name} has rows of {self.shape} but {like.name} of {like.shape}; they must agree")
