@@ -57,6 +57,8 @@ def train(
         )
     size = peers(task, on.size, recipe)
     if epochs is not None:
+        if recipe.workers(size) < 1:
+            recipe.check(size)  # it says so; among nobody no epochs can be dealt out
         recipe = recipe.lasting(task.steps(epochs, recipe.workers(size)))
     recipe.check(size)
     for doubt in recipe.doubts(size, task):

@@ -24,6 +24,7 @@ from dlmini import (
     Simulated,
     TopK,
     launch,
+    train,
 )
 from dlmini.comm.control import Control
 from dlmini.events import Slot
@@ -169,3 +170,9 @@ def test_a_clock_never_goes_back_nor_becomes_not_a_number():
 
     assert alone(program)[0] == [1.0] * 4
     assert alone(lambda comm: comm.compute("work", lambda: comm.reached(1 + 1e-12), flops=1e9)).seconds == 1.0
+
+
+def test_epochs_of_a_recipe_that_leaves_no_worker_are_refused_by_the_recipes_own_sentence():
+    for ranks in (1, 2):
+        with pytest.raises(ValueError, match=f"{ranks} ranks with 2 servers leave no worker"):
+            train(TASK, Recipe(topology=ParameterServer(2)), Simulated(ranks), epochs=1)
