@@ -25,8 +25,6 @@ from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
 
-from dlmini import checks
-
 DEAD = 3600  # seconds without a byte
 # What readers of zip files, arrays and JSON raise when bytes are not what they should be.
 DAMAGED = (OSError, EOFError, BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError, AttributeError)
@@ -59,7 +57,7 @@ def write(file, content: Callable[[io.RawIOBase], object], called=None) -> Path:
     A link stays a link, and its target is replaced. Devices and pipes are written to as they are.
     called: the name that errors use, where `file` itself will be moved.
     """
-    checks.path(file, "path", "the name of a file")
+    named(file, "path", "the name of a file")
     place = Path(os.path.realpath(file))
     try:
         if is_device(file, place):
@@ -73,7 +71,7 @@ def write(file, content: Callable[[io.RawIOBase], object], called=None) -> Path:
 
 def write_folder(folder, contents: dict[str, Callable[[io.RawIOBase], object]]) -> Path:
     """A new folder with these files, by name: all of them, or none and no folder."""
-    folder = checks.path(folder, "folder", "the name of a new folder")
+    folder = named(folder, "folder", "the name of a new folder")
     demand_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = beside(folder)
@@ -86,6 +84,15 @@ def write_folder(folder, contents: dict[str, Callable[[io.RawIOBase], object]]) 
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return folder
+
+
+def named(place, name: str, wanted: str) -> Path:
+    """A place by its name. The checks are imported when needed: commands that compute nothing do without NumPy."""
+    if isinstance(place, str | os.PathLike) and str(place):
+        return Path(place)
+    from dlmini.checks import refuse
+
+    return refuse(TypeError, name, place, wanted)
 
 
 def demand_new(folder) -> None:

@@ -216,3 +216,14 @@ def test_nobody_in_the_house_opens_a_result_to_overwrite_it():
         lines = [line for line in file.read_text(encoding="utf-8").splitlines() if opens.search(line)]
         lines = [line for line in lines if not re.search(r"files\.write|\.gitignore|\"\"\"|`np", line)]
         assert not lines or name in {*OTHERS, "files.py"}, f"{name}: {lines}"
+
+
+def test_result_files_are_written_without_numpy(tmp_path):
+    """So commands that compute nothing start at once."""
+    code = f"import sys, dlmini.files as files; files.write_text({str(tmp_path / 'a')!r}, 'b'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "numpy" not in done.stdout.split()
+    with pytest.raises(TypeError, match=r"path is None; it must be the name of a file"):
+        files.write_text(None, "b")
+    with pytest.raises(TypeError, match=r"folder is 3; it must be the name of a new folder"):
+        files.write_folder(3, {})
