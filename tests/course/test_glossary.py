@@ -41,6 +41,15 @@ def test_entries_stand_in_the_order_of_the_alphabet():
     assert len(set(said)) == len(said)
 
 
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_word_that_means_something_else_is_not_linked(name):
+    """A round trip, the other way round, to round a number, the loss of something: authors say it in other words."""
+    linked = glossary.linked((COURSE / f"{name}.md").read_text(encoding="utf-8"), KNOWN)
+    other = r"(?:ways? to|way|go|goes|may|processors|and) \[rounds?\]\(|\[rounds?\]\([^)]+\) (?:trips?|it|up|down|to)\b"
+    other += r"|without (?:any )?\[loss\]\(|\[loss\]\([^)]+\) of (?:quality|accuracy|information)"
+    assert re.findall(f".{{20}}(?:{other})", linked) == []
+
+
 def test_a_term_is_linked_once_and_the_longer_name_wins():
     assert of("Ranks and a rank.") == "[Ranks](glossary.md#rank) and a rank."
     assert of("A ring all-reduce.") == "A [ring all-reduce](glossary.md#ring-all-reduce)."
