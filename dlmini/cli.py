@@ -26,7 +26,7 @@ from dlmini.commands.tasks import SETS, TILE, task_of
 from dlmini.commands.volunteer import volunteer
 from dlmini.commands.workspace import show_changes, update
 from dlmini.files import demand_new, demand_place
-from dlmini.terminal import alone, by_class, console, say, together, write_results
+from dlmini.terminal import alone, by_class, console, harmless, say, together, write_results
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 data = typer.Typer(no_args_is_help=True, help="Datasets: what is here, and how to get the rest.")
@@ -68,7 +68,7 @@ def main() -> None:
     except Exception as error:
         if not isinstance(error, mendable()):
             raise
-        console.print(f"[red]error:[/red] {escape(sentence_of(error))}", highlight=False)
+        console.print(f"[red]error:[/red] {escape(harmless(sentence_of(error)))}", highlight=False)
         for note in getattr(error, "__notes__", ()):
             console.print(escape(note), highlight=False)
         raise SystemExit(1) from error

@@ -198,6 +198,11 @@ def times_less(first, row, what: str) -> str:
     return f"x{getattr(first, what) / getattr(row, what):.1f}" if getattr(row, what) else ""
 
 
+def harmless(text: str) -> str:
+    """What others may have said, without what a terminal obeys, and without marks that turn letters around."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+
+
 def say(text: str) -> None:
     console.print(text, highlight=False)
 

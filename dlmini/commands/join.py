@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from dlmini.commands.progress import end_as_by_ctrl_c
-from dlmini.terminal import console
+from dlmini.terminal import console, harmless
 
 
 def join(
@@ -36,5 +36,5 @@ def join(
 
 
 def say(text: str) -> None:
-    console.print(escape(text), highlight=False, soft_wrap=True)
+    console.print(escape(harmless(text)), highlight=False, soft_wrap=True)
     sys.stdout.flush()

@@ -18,11 +18,12 @@ from rich.markup import escape
 
 from dlmini.commands.progress import end_as_by_ctrl_c, ended_early, refuse_ignored, some_of
 from dlmini.files import plainly
-from dlmini.terminal import console, write_results
+from dlmini.terminal import console, harmless, write_results
 
 volunteer = typer.Typer(no_args_is_help=True, help="Train one network on machines that come, go, fail and lie.")
 INSTALL = "volunteers need starlette, uvicorn and httpx; pip install dlmini brings them"
-Url = Annotated[str, typer.Argument(metavar="URL", help="as the server shows it: http://HOST:PORT")]
+STRANGE = "answers, but not as a project does; is it the address that the server shows?"
+Url = Annotated[str, typer.Argument(metavar="URL", help="as the server shows it: http://HOST:PORT; HOST is enough")]
 
 
 def named(text: str) -> Path:
@@ -115,7 +116,7 @@ def described(given: dict):
 def welcome(engine, host: str, port: int, tls: bool) -> None:
     """What the lecturer's screen shows."""
     shown = own_address() if host in ("0.0.0.0", "::") else host
-    url = f"{'https' if tls else 'http'}://{shown}:{port}"
+    url = f"{'https' if tls else 'http'}://{f'[{shown}]' if ':' in shown else shown}:{port}"
     work = engine.work
     say(f"{work.model} on {work.data}, {work.told()}: iteration {engine.iteration} of {work.versions}")
     say(f"watch:  {url}/")
@@ -148,8 +149,9 @@ def join(
     demand()
     from dlmini.volunteer.client import Client
     from dlmini.volunteer.limits import Limits
+    from dlmini.volunteer.names import name_of
 
-    own = "".join(c for c in name or socket.gethostname() if c.isalnum() or c in " .()-_")[:40].strip() or "volunteer"
+    own = name_of(name) or name_of(socket.gethostname()) or "volunteer"
     client = Client(url, own, folder, Limits(cores, ram, disk, hours), say, trusted(authority))
     end_as_by_ctrl_c()
     if with_parent:
@@ -170,27 +172,55 @@ def status(
 ) -> None:
     """How a project stands."""
     demand()
-    import httpx
+    from dlmini.volunteer.names import address_of
 
-    from dlmini.volunteer.client import address
-
-    url = address(url)
+    place = address_of(url)
+    found = asked(place, trusted(authority))
     try:
-        found = httpx.get(f"{url}/status", timeout=10, trust_env=False, verify=trusted(authority)).json()
-        if not isinstance(found, dict) or not {"iteration", "iterations", "finished", "work", "hosts"} <= {*found}:
-            raise ValueError("somebody else answers there")
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise OSError(f"{url} does not answer as a project does ({plainly(error)}); is the server running?") from error
+        lines = standing(found)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise OSError(f"{place} {STRANGE}") from error
     if plain:
         print(json.dumps(found))
         return
+    for line in lines:
+        say(line)
+
+
+def asked(place: str, verify):
+    """What a server says of its project."""
+    import httpx
+
+    try:
+        reply = httpx.get(f"{place}/status", timeout=10, trust_env=False, verify=verify)
+    except httpx.HTTPError as error:
+        raise OSError(f"{place} does not answer ({plainly(error)}); is the server running?") from error
+    try:
+        found = reply.json()
+    except (ValueError, RecursionError) as error:
+        raise OSError(f"{place} {STRANGE}") from error
+    if reply.status_code != 200 and isinstance(found, dict):
+        raise OSError(f"{place} says {reply.status_code}: {found.get('error')}"[:300])
+    return found
+
+
+def standing(found) -> list[str]:
+    """How a project stands, in three lines."""
     now = min(found["iteration"] + 1, found["iterations"])
-    way = "finished" if found["finished"] else f"iteration {now} of {found['iterations']}"
+    way = (
+        "finished"
+        if found["finished"]
+        else "paused"
+        if found["paused"]
+        else f"iteration {now} of {found['iterations']}"
+    )
     accuracy = f"{found['accuracy'][-1][1]:.1%}" if found["accuracy"] else "not measured yet"
-    say(f"{found['work']['model']} on {found['work']['data']}: {way}, accuracy {accuracy}")
     on = sum(host["on"] for host in found["hosts"])
-    say(f"{on} hosts on, {len(found['hosts']) - on} off; {found['done']} units done, {len(found['given_up'])} given up")
-    say("copies: " + ", ".join(f"{count} {state}" for state, count in found["copies"].items() if count))
+    return [
+        f"{found['work']['model']} on {found['work']['data']}: {way}, accuracy {accuracy}",
+        f"{on} hosts on, {len(found['hosts']) - on} off; {found['done']} units done, {len(found['given_up'])} given up",
+        "copies: " + ", ".join(f"{count} {state}" for state, count in found["copies"].items() if count),
+    ]
 
 
 @volunteer.command()
@@ -254,5 +284,5 @@ def demand() -> None:
 
 
 def say(text: str) -> None:
-    console.print(escape(text), highlight=False, soft_wrap=True)
+    console.print(escape(harmless(text)), highlight=False, soft_wrap=True)
     sys.stdout.flush()

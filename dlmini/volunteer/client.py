@@ -18,7 +18,6 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -27,6 +26,7 @@ import platformdirs
 from dlmini import files
 from dlmini.volunteer.described import fingerprint, work_of
 from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.names import address_of, checked_name
 
 LONGEST_WAIT = 60.0
 KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
@@ -49,25 +49,11 @@ def said(reply: httpx.Response, right: Callable[[dict], bool] = bool) -> dict:
     raise httpx.ReadError(FOREIGN)
 
 
-def address(url) -> str:
-    """A server's, without the last stroke. A port that cannot be would be asked for ever."""
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")) or not has_host(url):
-        raise ValueError(f"url is {url!r}; it must be as the server shows it: http://HOST:PORT")
-    return url.rstrip("/")
-
-
-def has_host(url: str) -> bool:
-    try:
-        return bool(urlsplit(url).hostname) and urlsplit(url).port != 0
-    except ValueError:  # a port beyond 65535, or one that is none
-        return False
-
-
 class Client:
     """url: of the server. folder: where this volunteer remembers. say: who is told. wait(seconds): True ends it."""
 
     def __init__(self, url: str, name: str, folder=None, limits: Limits | None = None, say=print, verify=True):
-        self.url, self.name, self.say, self.limits = address(url), name, say, limits or Limits()
+        self.url, self.name, self.say, self.limits = address_of(url), checked_name(name), say, limits or Limits()
         place = platformdirs.user_cache_dir("dlmini", appauthor=False)
         named = blake2b(f"{self.url} {name}".encode(), digest_size=8).hexdigest()
         self.folder = Path(folder) if folder else Path(place) / "volunteer" / named

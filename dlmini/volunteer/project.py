@@ -33,6 +33,7 @@ from dlmini.checks import refuse, whole
 from dlmini.volunteer.described import EXAMPLE, work_for
 from dlmini.volunteer.engine import Engine
 from dlmini.volunteer.looker import APART
+from dlmini.volunteer.names import checked_name
 from dlmini.volunteer.server import Server, http, listening
 from dlmini.volunteer.unit import Terms
 
@@ -85,7 +86,7 @@ class Project:
         """So many volunteers more, each a process of this machine; their names."""
         names = []
         for _ in range(whole(count, "count", 1, 100)):
-            names.append(f"{name} {len(self.volunteers) + 1}")
+            names.append(checked_name(f"{name} {len(self.volunteers) + 1}"))
             place = self.folder / names[-1].replace(" ", "_")
             options = ["--name", names[-1], "--folder", str(place), "--ram", "0.2", "--disk", "0.2", "--with-parent"]
             log = open(self.folder / f"{place.name}.log", "ab")  # noqa: SIM115 - the process has it

@@ -35,11 +35,10 @@ from dlmini.volunteer.described import fingerprint
 from dlmini.volunteer.engine import Engine, Refused
 from dlmini.volunteer.guards import Budget, Patient
 from dlmini.volunteer.looker import Looker
+from dlmini.volunteer.names import KIND, NAME, RULE
 
 BODY = 60.0  # seconds in which a body must have come
 SMALL = 2000  # bytes of a body that is not weights
-NAME = re.compile(r"[\w][\w .()-]{0,39}")
-KIND = re.compile(r"[\w .()@-]{0,80}")
 LONGEST = 200  # letters of a path
 IDLE = 20  # idle hosts that may ask in a second
 PAGE = Path(__file__).with_name("page.html")
@@ -92,7 +91,7 @@ class Server:
         said = await self.words(request)
         name, kind = said.get("name"), said.get("kind", "")
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise Refused(400, "a name has 1 to 40 letters, digits, spaces or . ( ) - _, and begins with a letter")
+            raise Refused(400, RULE)
         if not isinstance(kind, str) or not KIND.fullmatch(kind):
             raise Refused(400, "the kind of a host has at most 80 letters, digits, spaces or . ( ) @ - _")
         number, token = self.engine.join(self.time(), name, kind)

@@ -164,8 +164,3 @@ def test_volunteers_of_one_machine_keep_to_so_many_cores_and_not_all_to_the_same
     assert {core for cores in bound for core in cores} == {0, 2, 3, 5}  # missed by chance once in 10^17
     Limits(cores=9).keep_to_cores()
     assert sorted(bound[-1]) == [0, 2, 3, 5]
-
-
-def test_an_address_without_its_beginning_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="http://HOST:PORT"):
-        Client("localhost:8642", "me", tmp_path)
