@@ -55,11 +55,15 @@ class PrivateMean:
 
 
 def renyi(order: int, share: float, noise: float) -> float:
-    """What one round costs at a whole order. Added up in logarithms: the terms are enormous."""
+    """What one round costs at a whole order; infinite if that is no number of a computer's any more. Added up in
+    logarithms: the terms are enormous."""
+    bend = 0.5 / noise / noise  # noise^2 itself would leave the numbers sooner
+    if bend * order * order == inf:
+        return inf
     if share == 1:
-        return order / (2 * noise**2)
+        return order * bend
     terms = [
-        log(comb(order, k)) + (order - k) * log(1 - share) + k * log(share) + k * (k - 1) / (2 * noise**2)
+        log(comb(order, k)) + (order - k) * log(1 - share) + k * log(share) + k * (k - 1) * bend
         for k in range(order + 1)
     ]
     top = max(terms)
@@ -74,4 +78,4 @@ def epsilon(share: float, noise: float, rounds: int, delta: float = 1e-5) -> flo
         return inf if rounds else 0.0
     if not rounds:
         return 0.0
-    return min(rounds * renyi(a, share, noise) + log(1 / delta) / (a - 1) for a in ORDERS)
+    return min(rounds * renyi(a, share, noise) - log(delta) / (a - 1) for a in ORDERS)

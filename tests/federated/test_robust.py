@@ -327,6 +327,26 @@ def test_more_noise_fewer_rounds_and_fewer_clients_cost_less():
     assert epsilon(0.1, 1.0, 0) == 0
 
 
+@pytest.mark.parametrize("share", [1e-300, 1e-9, 0.01, 0.5, 1 - 1e-16, 1.0])
+def test_the_accountant_has_a_number_for_every_noise_and_any_rounds(share):
+    """Never less for less noise or more rounds; infinite only where noise is as good as none."""
+    spent = [
+        epsilon(share, noise, 100) for noise in (0, 5e-324, 1e-300, 1e-160, 1e-100, 1e-3, 1, 10, 1e10, 1e155, 1e308)
+    ]
+    assert spent == sorted(spent, reverse=True)
+    assert spent[:3] == [np.inf] * 3
+    assert all(np.isfinite(spent[4:]))
+    more = [epsilon(share, 1.0, rounds) for rounds in (0, 1, 10, 10**6, 10**18)]
+    assert more == sorted(more)
+    assert np.isfinite(epsilon(share, 1.0, 1, 5e-324))
+
+
+@pytest.mark.parametrize("noise", [np.nan, np.inf, -1.0, "much", None])
+def test_noise_that_is_no_number_is_refused(noise):
+    with pytest.raises((ValueError, TypeError), match=r"noise is .*; it must be a finite number of at least 0"):
+        epsilon(0.1, noise, 10)
+
+
 def test_the_table_shows_where_rules_hold_and_where_they_fail():
     alike, strewn = table(honest(), 3), table(honest(spread=6.0), 3)
     cells = {line.split(" | ")[0].strip("| "): line.split(" | ")[1:] for line in alike.splitlines()[2:]}
