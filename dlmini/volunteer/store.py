@@ -203,15 +203,20 @@ class Store:
 
     def hold(self) -> None:
         """Be the only server of this project: two of them would each believe their own memory. It ends with the
-        process, however that ends."""
-        self.held = sqlite3.connect(self.file.with_name("server.lock"), isolation_level=None, timeout=0)
+        process, however that ends. A file that cannot be written is refused here, before anybody works for it."""
+        place = self.file.with_name("server.lock")
         try:
+            self.held = sqlite3.connect(place, isolation_level=None, timeout=0)
             self.held.execute("begin exclusive")
-        except sqlite3.OperationalError as error:
-            self.held.close()
-            raise OSError(
-                f"another server has the project in {self.file.parent}; end it, or name another folder"
-            ) from error
+            place = self.file
+            with self.together():
+                self.note("served", True)
+        except sqlite3.Error as error:
+            if place != self.file and "locked" in str(error):
+                raise OSError(
+                    f"another server has the project in {self.file.parent}; end it, or name another folder"
+                ) from error
+            raise unreadable(place, error) from error
 
     def close(self) -> None:
         if self.held is not None:

@@ -1,10 +1,16 @@
 """The project's file: answering a host never reads a table from end to end, however many units are over."""
 
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from ordinary_user import AS_NOBODY, python_for_all, surroundings
 from volunteer_servers import ONCE, SMALL
 
 from dlmini.federated import FedBuff, Scaffold
@@ -81,3 +87,58 @@ def test_a_project_has_one_server_and_another_one_when_that_has_ended(tmp_path):
     second = Store(tmp_path)
     second.hold()
     second.close()
+
+
+def held(folder) -> str:
+    """What is said to who serves it; empty if he may."""
+    engine = Engine(folder, SMALL, ONCE)
+    try:
+        engine.hold()
+    except OSError as error:
+        return str(error)
+    finally:
+        engine.store.close()
+    return ""
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda lock: lock.mkdir(), lambda lock: lock.write_bytes(b"a letter to nobody" * 99)]
+)
+def test_a_lock_that_cannot_be_taken_is_no_other_server(tmp_path, spoil):
+    spoil(tmp_path / "server.lock")
+    assert re.search(r"server\.lock cannot be used as a project's file \(.*\); mend it", held(tmp_path))
+
+
+READ_ONLY = """
+import os, sys; from pathlib import Path
+from test_volunteer_store import held
+here = Path(sys.argv[1]); print(held(here))
+(here / 'project.db').chmod(0o444); print(held(here)); (here / 'project.db').chmod(0o644)
+here.chmod(0o555); print(held(here)); (here.chmod(0o755)); (here / 'server.lock').unlink()
+here.chmod(0o555); print(held(here))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders of Windows are not read-only")
+def test_a_project_that_may_not_be_written_is_refused_before_anybody_works_for_it(tmp_path):
+    python, whose, home = sys.executable, {}, os.environ
+    if not os.getuid():  # root may write everywhere
+        python, whose, home = python_for_all(), AS_NOBODY, surroundings()
+    with tempfile.TemporaryDirectory(prefix="volunteers_") as above:
+        os.chmod(above, 0o777)
+        paths = [str(Path(__file__).parent), str(Path(__file__).parent.parent), home.get("PYTHONPATH", "")]
+        done = subprocess.run(
+            [python, "-c", READ_ONLY, f"{above}/p"],
+            env={**home, "PYTHONPATH": os.pathsep.join(paths), "DLMINI_KERNELS": "numpy"},
+            capture_output=True,
+            text=True,
+            check=True,
+            **whose,
+        )
+        subprocess.run(["chmod", "-R", "u+w", above], check=True)
+    said = done.stdout.splitlines()
+    assert said[0] == ""
+    assert "project.db cannot be used as a project's file (attempt to write a readonly database)" in said[1]
+    for line in said[2:]:
+        assert "cannot be used as a project's file" in line
+    assert len(said) == 4
