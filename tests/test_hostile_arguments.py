@@ -78,6 +78,12 @@ FIGURES = {  # what is drawn: the first argument
 }
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """A text may be a good name of a file: it is written here."""
+    monkeypatch.chdir(tmp_path)
+
+
 def takes(made) -> set[str]:
     """The names of the arguments, but for what is handed through."""
     found = inspect.signature(made).parameters.values()

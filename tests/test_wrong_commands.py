@@ -108,9 +108,9 @@ WRONG = [
     ((*TOGETHER, "--network", ""), "there is no network called ''"),
     (("volunteer", "serve", ""), "it has no name; say where the project lives"),
     (("volunteer", "demo", "--part", "moon"), "choose some of"),
-    (("volunteer", "status", ""), "url is ''; it must be as the server shows it: http://HOST:PORT"),
-    (("volunteer", "join", "http://localhost:99999"), "it must be as the server shows it: http://HOST:PORT"),
-    (("volunteer", "join", "http://:80"), "it must be as the server shows it: http://HOST:PORT"),
+    (("volunteer", "status", ""), "the address is ''; it must be what the server shows: http://HOST:PORT"),
+    (("volunteer", "join", "http://localhost:99999"), "it must be what the server shows: http://HOST:PORT"),
+    (("volunteer", "join", "http://:80"), "it must be what the server shows: http://HOST:PORT"),
     (("compare", "--only", "1,1"), "--only 1,1: give numbers from 1 to 10, such as 1,9, each once"),
     (("reproduce", "--only", "S0,,S1"), "--only 'S0,,S1': choose some of S0, S1, S2, S3, S4; each once, with commas"),
     (("classroom", "--world", "reckoned,reckoned"), "choose some of reckoned, simulated, real, or all; each once"),
@@ -536,5 +536,5 @@ def test_a_server_of_somebody_else_is_no_project(answer, monkeypatch, capsys):
         code, text = said(("volunteer", "status", f"http://127.0.0.1:{server.server_port}/"), monkeypatch, capsys)
         server.shutdown()
         thread.join()
-    assert (code, "does not answer as a project does" in text) == (1, True), text
+    assert (code, "answers, but not as a project does" in text) == (1, True), text
     assert not PYTHON.search(text)
