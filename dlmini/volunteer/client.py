@@ -10,11 +10,12 @@ import json
 import os
 import platform
 import random
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -29,11 +30,27 @@ from dlmini.volunteer.limits import Limits
 from dlmini.volunteer.names import address_of, checked_name
 
 LONGEST_WAIT = 60.0
+MOST = 1000  # volunteers of one name on one machine
 KEEP_EVERY = 5.0  # seconds between checkpoints of a unit
 UNWANTED = (401, 404, 409, 410, 413, 422)  # what a server says to an answer that it will never take
 
 
 FOREIGN = "what came is no project's answer; does something stand between, such as the page of a wireless network?"
+
+
+def taken(lock: Path) -> sqlite3.Connection | None:
+    """This lock, which ends with the process however that ends; None if somebody has it."""
+    held = None
+    try:
+        held = sqlite3.connect(lock, isolation_level=None, timeout=0, check_same_thread=False)
+        held.execute("begin exclusive")
+    except sqlite3.Error as error:
+        if held is not None:
+            held.close()
+        if "locked" in str(error):
+            return None
+        raise OSError(f"{lock} cannot be written ({error}); mend its folder, or name another") from error
+    return held
 
 
 def is_unit(said) -> bool:
@@ -56,7 +73,8 @@ class Client:
         self.url, self.name, self.say, self.limits = address_of(url), checked_name(name), say, limits or Limits()
         place = platformdirs.user_cache_dir("dlmini", appauthor=False)
         named = blake2b(f"{self.url} {name}".encode(), digest_size=8).hexdigest()
-        self.folder = Path(folder) if folder else Path(place) / "volunteer" / named
+        self.named = folder is not None
+        self.folder = Path(folder) if self.named else Path(place) / "volunteer" / named
         self.folder.mkdir(parents=True, exist_ok=True)
         self.http = httpx.Client(base_url=self.url, timeout=60, verify=verify, trust_env=False)
         self.ended = threading.Event()
@@ -66,6 +84,30 @@ class Client:
     def stay(self, units: int | None = None) -> int:
         """Work until the project is finished, `stop` is called, or `units` are done. Returns how many were."""
         self.limits.keep_to_cores()
+        with self.own_folder():
+            return self.works(units)
+
+    @contextmanager
+    def own_folder(self):
+        """Nobody else's, until the end: two volunteers with one token would be one host, and each would take the
+        other's unit away. Where no folder was named, the second of a machine has the next one."""
+        first = self.folder
+        for number in range(1, MOST):
+            self.folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if (held := taken(self.folder / "volunteer.lock")) is not None:
+                break
+            if self.named:
+                raise OSError(f"another volunteer works in {first}; name another folder for this one")
+        else:
+            raise OSError(f"{MOST - 1} volunteers of this machine are at work already; name a folder for this one")
+        try:
+            yield
+        finally:
+            held.close()
+            self.folder = first
+
+    def works(self, units: int | None) -> int:
         while not self.ended.is_set() and (units is None or self.done < units):
             if why := self.limits.why_not(time.localtime().tm_hour, self.folder):
                 self.rest(why, LONGEST_WAIT)

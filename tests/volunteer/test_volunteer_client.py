@@ -1,16 +1,19 @@
 """A real client and a real server: over TLS, and without a server."""
 
+import json
 import shutil
 import ssl
 import subprocess
+import threading
 from dataclasses import replace
 
 import httpx
 import numpy as np
+import platformdirs
 import psutil
 import pytest
 from test_volunteer_engine import final
-from volunteer_servers import SMALL, project
+from volunteer_servers import ONCE, SMALL, project
 
 from dlmini.volunteer.client import Client
 from dlmini.volunteer.engine import Engine
@@ -164,3 +167,60 @@ def test_volunteers_of_one_machine_keep_to_so_many_cores_and_not_all_to_the_same
     assert {core for cores in bound for core in cores} == {0, 2, 3, 5}  # missed by chance once in 10^17
     Limits(cores=9).keep_to_cores()
     assert sorted(bound[-1]) == [0, 2, 3, 5]
+
+
+def together(clients):
+    """Both at work at one time: none begins its second unit before the other has begun its first."""
+    threads = [threading.Thread(target=one.stay) for one in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+
+@pytest.mark.parametrize("quorum", [1, 2])
+def test_two_volunteers_of_one_machine_and_name_are_two_hosts(tmp_path, monkeypatch, quorum):
+    """Without folders of their own they would share one: its token, and the unit under way."""
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
+    terms, begun, train = replace(ONCE, quorum=quorum, target=quorum, max_success=3), threading.Barrier(2), Client.train
+
+    def slow(self, unit):
+        if self.done == 0:
+            begun.wait(60)
+        return train(self, unit)
+
+    monkeypatch.setattr(Client, "train", slow)
+    said = []
+    with project(tmp_path / "p", terms=terms) as (url, engine):
+        together([Client(url, "same", None, FREE, said.append) for _ in range(2)])
+        assert len(engine.names) == 2
+        assert engine.finished
+        assert all(host.good > 0 and host.bad == 0 for host in engine.it.hosts.values())
+        assert np.array_equal(final(engine), SMALL.alone())
+    tokens = [json.loads(file.read_text())["token"] for file in (tmp_path / "cache").rglob("token.json")]
+    assert len({*tokens}) == 2
+    assert {*said} == {"the project is finished; thank you"}
+
+
+def test_a_folder_that_another_volunteer_has_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    with project(tmp_path / "p") as (url, engine):
+        first, second = (Client(url, "same", tmp_path / "c", FREE) for _ in range(2))
+        with first.own_folder(), pytest.raises(OSError, match=r"another volunteer works in .*c; name another folder"):
+            second.stay()
+        assert second.stay(units=1) == 1
+        assert len(engine.names) == 1
+    (tmp_path / "d" / "volunteer.lock").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"volunteer.lock cannot be written \(.*\); mend its folder"):
+        Client(url, "same", tmp_path / "d", FREE).stay()
+
+
+def test_who_joins_a_finished_project_is_told_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    said = []
+    with project(tmp_path / "p") as (url, engine):
+        Client(url, "first", tmp_path / "a", FREE).stay()
+        assert Client(url, "late", tmp_path / "b", FREE, said.append).stay() == 0
+        assert engine.finished
+    assert said == ["the project is finished; thank you"]
