@@ -62,6 +62,9 @@ def serve(
     max_total: Annotated[int, typer.Option(min=1, help="copies of a unit at most")] = 10,
     deadline: Annotated[float, typer.Option(help="seconds that a host has for a unit")] = 600.0,
     tolerance: Annotated[float, typer.Option(help="0: answers must agree to the bit; else how nearly")] = 0.0,
+    alike: Annotated[
+        bool, typer.Option(help="a unit goes to hosts of one kind only: others round differently, and are no liars")
+    ] = False,
     adaptive: Annotated[bool, typer.Option(help="believe hosts alone that were long right")] = False,
     durable: Annotated[bool, typer.Option(help="wait for the disk at every answer: safe against power cuts")] = False,
     certificate: Annotated[Path | None, typer.Option(help="TLS: the certificate's file")] = None,
@@ -84,7 +87,7 @@ def serve(
     given |= {"strategy": strategy, "clients": clients, "share": share, "epochs": epochs, "split": split}
     work = described({name: value for name, value in given.items() if value is not None})
     success = max(quorum, min(2 * quorum, max_total))
-    terms = Terms(quorum, quorum, max_error, max_total, success, deadline, adaptive)
+    terms = Terms(quorum, quorum, max_error, max_total, success, deadline, adaptive, alike)
     same = Close(tolerance) if tolerance else Bitwise()
     engine = Engine(folder, work, terms, same, durable)
     tls = (certificate, key) if certificate else ()

@@ -57,6 +57,7 @@ class Dispatcher:
         self.now, self.born = 0.0, 0
         self.units: dict[int, Unit] = {}  # those that are not over, or have a copy under way
         self.hosts: dict[int, Host] = {}
+        self.kinds = Counter()  # hosts of each kind
         self.queues: dict[str, OrderedDict] = {"": OrderedDict()}  # by kind of host; "": of any
         self.deadlines: list[tuple[float, int, int]] = []
         self.slack = 1000  # deadlines of copies that have come, before they are swept out
@@ -80,6 +81,7 @@ class Dispatcher:
     def join(self, event: Join, orders: list) -> None:
         if event.host not in self.hosts:
             self.hosts[event.host] = Host(event.kind, self.daily)
+            self.kinds[event.kind] += 1
             orders.append(Noted("host"))
 
     def add(self, event: Add, orders: list) -> None:
@@ -222,9 +224,13 @@ class Dispatcher:
         """The first of LOOK copies in the queue of its kind, then in that of all, that this host may have."""
         for kind in dict.fromkeys((host.kind, "")):
             for _, (unit, copy) in zip(range(LOOK), self.queues.get(kind, ()), strict=False):
-                if may_have(self.units[unit], number):
+                if may_have(self.units[unit], number) and self.enough(self.units[unit], host.kind):
                     return unit, copy
         return None
+
+    def enough(self, unit: Unit, kind: str) -> bool:
+        """Whether there are hosts of this kind for a quorum: else a unit that is bound to it would wait for ever."""
+        return not unit.terms.alike or self.kinds[kind] >= unit.terms.quorum
 
     def state(self) -> dict:
         """Everything, as plain numbers and words: two dispatchers with equal states go on alike."""

@@ -33,6 +33,7 @@ def restored(state: dict, **terms) -> Dispatcher:
     it.failed = {int(unit): why for unit, why in state["failed"].items()}
     it.counts = Counter(state["counts"])
     it.hosts = {int(number): Host(*row) for number, row in state["hosts"].items()}
+    it.kinds = Counter(host.kind for host in it.hosts.values())
     for number, (values, target, quorum, copies, *rest) in state["units"].items():
         found = tuple(Copy(*copy) for copy in copies)
         it.units[int(number)] = Unit(int(number), shared(*values), target, quorum, found, *rest)

@@ -1,5 +1,6 @@
 """A project without its network: equal bits, restarts, units given up, a disk that fails."""
 
+import random
 import sqlite3
 from dataclasses import replace
 
@@ -293,3 +294,33 @@ def test_a_volunteer_says_why_it_rests(tmp_path):
     assert [hour for hour in range(24) if within(hour, 22, 3)] == [0, 1, 2, 22, 23]
     with pytest.raises(ValueError, match="hours"):
         Limits(hours="evening")
+
+
+def worked_off(engine, kinds):
+    """By hosts that round as their kind does; in a drawn order, so many times that all could have been done."""
+    coin, crew = random.Random(3), [engine.join(0.0, f"host {k}", kind)[0] for k, kind in enumerate(kinds)]
+    for at in range(1, 600):
+        host = coin.choice(crew)
+        if (send := engine.ask(float(at), host)) is not None:
+            w = np.full(engine.size, 1 + 1e-6 * len(kinds[host]), "<f4")
+            engine.report(at + 0.5, host, send.unit, send.copy, w.tobytes(), fingerprint(w.tobytes()))
+    return [(host.good, host.bad) for host in engine.it.hosts.values()]
+
+
+@pytest.mark.parametrize(
+    "kinds", [["arm", "arm", "intel", "intel"], ["intel", "intel", "arm"], ["intel"] * 3 + ["arm"]]
+)
+def test_of_hosts_that_round_differently_none_is_taken_for_a_liar(open_engine, kinds):
+    """A kind with too few hosts for a quorum begins nothing: a unit that is bound to it would never end."""
+    engine = open_engine(terms=Terms(quorum=2, target=2, max_success=4, alike=True, delay=1e6))
+    found = worked_off(engine, kinds)
+    assert engine.finished
+    assert not engine.it.failed
+    assert all(bad == 0 for _, bad in found)
+    assert [good > 0 for good, _ in found] == [kinds.count(kind) > 1 for kind in kinds]
+
+
+def test_hosts_that_round_differently_are_told_apart_only_where_that_was_asked_for(open_engine):
+    engine = open_engine(terms=Terms(quorum=2, target=2, max_success=4, delay=1e6))
+    assert worked_off(engine, ["intel", "intel", "arm"])[2][1] > 0
+    assert engine.finished
