@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import random
 import sqlite3
 import sys
@@ -26,7 +25,7 @@ import platformdirs
 
 from dlmini import files
 from dlmini.volunteer.described import fingerprint, work_of
-from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.limits import Limits, own_kind
 from dlmini.volunteer.names import address_of, checked_name
 
 LONGEST_WAIT = 60.0
@@ -157,8 +156,7 @@ class Client:
         if self.token is None:
             known = self.recall("token.json") or {}
             if known.get("url") != self.url:
-                kind = "".join(c for c in f"{platform.system()} {platform.machine()}" if c.isalnum() or c in " -_")
-                reply = self.call("POST", "/join", json={"name": self.name, "kind": kind[:80]})
+                reply = self.call("POST", "/join", json={"name": self.name, "kind": own_kind()})
                 known = said(reply, lambda it: isinstance(it.get("token"), str)) | {"url": self.url}
                 self.remember("token.json", known)
             self.token = str(known.get("token"))

@@ -1,7 +1,8 @@
-"""What a volunteer gives, and what not: cores, memory, disk, hours of the day."""
+"""What a volunteer gives, and what not: cores, memory, disk, hours of the day. And of which kind its machine is."""
 
 from __future__ import annotations
 
+import platform
 import random
 import re
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from dlmini import jit
 from dlmini.checks import real, refuse, settle, whole
 
 
@@ -51,6 +53,13 @@ class Limits:
             me = psutil.Process()
             own = me.cpu_affinity()
             me.cpu_affinity(random.sample(own, min(self.cores, len(own))))
+
+
+def own_kind() -> str:
+    """Hosts of one kind compute equal bits: the system, the machine, and whether kernels are compiled or NumPy's (they
+    add up in another order)."""
+    said = f"{platform.system()} {platform.machine()} {jit.mode()}"
+    return "".join(c for c in said if re.match(r"[\w .-]", c))[:80]
 
 
 def within(hour: float, begin: int, end: int) -> bool:

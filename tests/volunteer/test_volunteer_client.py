@@ -18,6 +18,7 @@ from volunteer_servers import ONCE, SMALL, project
 from dlmini.volunteer.client import Client
 from dlmini.volunteer.engine import Engine
 from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.names import KIND
 from dlmini.volunteer.server import serve
 
 FREE = Limits(ram=0, disk=0)
@@ -224,3 +225,15 @@ def test_who_joins_a_finished_project_is_told_so(tmp_path, monkeypatch):
         assert Client(url, "late", tmp_path / "b", FREE, said.append).stay() == 0
         assert engine.finished
     assert said == ["the project is finished; thank you"]
+
+
+def test_compiled_kernels_and_numpys_make_hosts_of_two_kinds(tmp_path, monkeypatch):
+    """They add up in another order: their bits differ, and neither lies."""
+    monkeypatch.setattr(Limits, "keep_to_cores", lambda self: None)
+    with project(tmp_path / "p") as (url, engine):
+        for mode in ("numpy", "numba"):
+            monkeypatch.setenv("DLMINI_KERNELS", mode)
+            Client(url, mode, tmp_path / mode, FREE, print).introduce()
+        kinds = [host.kind for host in engine.it.hosts.values()]
+    assert [kind.split()[-1] for kind in kinds] == ["numpy", "numba"]
+    assert all(KIND.fullmatch(kind) for kind in kinds)
