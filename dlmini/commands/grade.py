@@ -51,7 +51,7 @@ def grade(
         return show_demo(out, jobs, sandbox, i_trust_submissions)
     if not lesson or not submissions:
         raise ValueError("name a lesson and a folder or zip: dlmini grade 04 submissions/; or try dlmini grade --demo")
-    refuse_mixing(out, submissions, GRADES)
+    refuse_mixing(out, [] if gradescope else submissions, GRADES)  # of a single submission all files are its student's
     asked = {"roster": roster and str(roster.absolute()), "due": due, "late": late}
     asked |= {"late_most": late_most, "take": take}
     if resume or again:

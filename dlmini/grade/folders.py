@@ -25,7 +25,7 @@ def refuse_mixing(out: Path, roots: Iterable[Path], kind: str) -> None:
             raise ValueError(f"-o {out} holds {other} already, which {kind} would mix with; {name}")
     for root in roots:
         for other, mark in MARKS.items():
-            if (root / mark).is_file():
+            if (root / mark).is_file() and (root / BEGUN).is_file():  # one of them a student may have handed in
                 raise ValueError(f"{root} holds {other}, not submissions; name the folder or zip of hand-ins")
         if sentence := overlapping(out.resolve(), root.resolve(), kind):
             raise ValueError(f"-o {out} {sentence}; {name}")

@@ -68,6 +68,16 @@ def test_results_of_another_kind_are_no_place_and_no_class(class_, command, mark
     assert listing(class_.parent) == before
 
 
+def test_what_a_student_hands_in_beside_a_program_refuses_nobody(class_):
+    for name in ("journal.jsonl", "leaderboard.csv"):
+        (class_ / "ann" / name).write_text("")
+    assert ended(*GRADE, class_ / "ann", "-o", class_.parent / "one")[0] == 0
+    (class_ / "ann" / "secret.txt").write_text("")
+    results = class_.parent / "results.json"
+    assert ended(*GRADE, class_ / "ann", "-o", class_.parent / "two", "--gradescope", results)[0] == 0
+    assert results.is_file()
+
+
 def test_a_folder_of_grades_takes_no_other_class_or_lesson(class_):
     out, second = class_.parent / "grades", class_.parent / "second"
     assert ended(*GRADE, class_, "-o", out)[0] == 0
