@@ -87,6 +87,13 @@ def test_a_roster_in_an_old_code_page_is_refused_in_plain_words(tmp_path):
         roster(tmp_path, PLAIN, "cp1251")
 
 
+def test_who_only_seems_to_have_one_name_has_a_mark_of_ones_own(tmp_path):
+    """Letters composed and in parts are two folders, and look alike in marks.csv."""
+    found = people([Submission("Zo\u00eb", "x = 1"), Submission("Zoe\u0308", "y = 1")], None)
+    keep_rows(tmp_path / "marks.csv", [p.name for p in found])
+    assert len(read_marks(tmp_path / "marks.csv")) == 2
+
+
 def test_absentees_are_there_and_strangers_are_said_to_be(tmp_path):
     found = people([Submission("Zoe", "x = 1")], roster(tmp_path, PLAIN))
     assert [(p.name, bool(p.attempts), p.student is not None) for p in found] == [

@@ -110,13 +110,15 @@ def claimed(marks: dict[str, Mark], persons: list[Person]) -> tuple[dict[str, Ma
 
 
 def named_apart(found: list[Person]) -> list[Person]:
-    """Namesakes also bear their ids, or where what they handed in was found."""
-    count, used = Counter(person.name for person in found), set()
+    """Namesakes also bear their ids, or where what they handed in was found. Names are equal if they look equal: marks
+    by hand go by them.
+    """
+    count, used = Counter(same(person.name) for person in found), set()
     for person in found:
-        if count[person.name] > 1:
+        if count[same(person.name)] > 1:
             place = next((a.name for a in person.attempts), "")
             person.name = f"{person.name} ({person.id or (person.student and person.student.email) or place or '?'})"
-        while person.name in used:
+        while same(person.name) in used:
             person.name += "'"
-        used.add(person.name)
+        used.add(same(person.name))
     return found
