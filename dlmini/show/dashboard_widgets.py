@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from html import escape
 
 import ipywidgets
 
@@ -93,9 +94,11 @@ def menu(table: dict, label: str, *styles: str) -> ipywidgets.Dropdown:
 
 
 def field(name: str, widget, *styles: str) -> ipywidgets.VBox:
-    """A drop-down with its name above, which is also what a screen reader says; a tooltip says more."""
-    widget.tooltip = TOOLTIPS.get(name, name)
-    return styled(ipywidgets.VBox([ipywidgets.HTML(name), widget]), "dlmini-field", *styles)
+    """A drop-down with its name above, whose tooltip says more. A screen reader says its description, which is not
+    shown: where that is empty, it says nothing at all."""
+    widget.description = name
+    title = ipywidgets.HTML(f'<span title="{escape(TOOLTIPS.get(name, name))}">{escape(name)}</span>')
+    return styled(ipywidgets.VBox([title, widget]), "dlmini-field", *styles)
 
 
 def row(*widgets) -> ipywidgets.Box:

@@ -95,6 +95,19 @@ def test_on_a_narrow_page_nothing_is_clipped_and_the_legend_stands_above_the_cur
         assert legend["height"] > 10
 
 
+def test_every_menu_of_a_dashboard_says_its_name(lab):
+    """As the browser tells it to a screen reader."""
+    _, url, token = lab
+    with page(url, token, "live.ipynb") as view:
+        visitor = Visitor(view)
+        visitor.opens_the_dashboard()
+        for name in ("when to talk", "with whom", "how briefly", "workers", "where", "network", "slow", "rank", "link"):
+            menu = view.get_by_role("combobox", name=name, exact=True)
+            visitor.expect(menu).to_have_count(1)
+            assert view.locator(f".dlmini-field span[title]:text-is('{name}')").count() == 1, name
+        assert view.locator(".dlmini-field .widget-dropdown > label").first.bounding_box()["width"] <= 1  # it is above
+
+
 def every_control_is_reached(view) -> int:
     """By Tab alone, from the first on, and each shows that it is."""
     count, reached = view.evaluate(STOPS), {}
