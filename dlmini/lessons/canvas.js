@@ -62,6 +62,11 @@ export default () => {
           g.beginPath(); g.arc(left + p.dots[d] * wide, top + p.dots[d + 1] * tall, 3, 0, 7);
           g.fillStyle = colours[p.dots[d + 2]]; g.fill(); g.lineWidth = 1; g.strokeStyle = "white"; g.stroke();
         }
+        g.font = "bold 13px sans-serif"; g.textAlign = "center"; g.lineWidth = 3; g.lineJoin = "round";
+        for (const [u, v, text] of p.letters) {  // black with a white rim: on any colour
+          g.strokeStyle = "#fff"; g.strokeText(text, left + u * wide, top + v * tall + 5);
+          g.fillStyle = "#000"; g.fillText(text, left + u * wide, top + v * tall + 5);
+        }
       }
     }
 

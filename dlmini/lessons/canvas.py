@@ -15,6 +15,7 @@ from textwrap import fill
 import anywidget
 import numpy as np
 import traitlets
+from matplotlib.patheffects import withStroke
 
 from dlmini.show.palette import CURVES
 from dlmini.show.paper import sheet
@@ -24,6 +25,7 @@ from dlmini.show.paper import sheet
 class Picture:
     """Pixels [rows, columns, 3] of bytes, and dots on it: rows of (x, y, class) with x and y from 0 to 1.
 
+    letters: (x, y, text) in the same way, where colours alone would tell.
     place: left, top, width and height of the box it must fit into, as parts of the stage's left side.
     """
 
@@ -32,13 +34,32 @@ class Picture:
     dots: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.float32))
     smooth: bool = False
     place: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    letters: tuple[tuple[float, float, str], ...] = ()
 
     def facts(self) -> dict:
         rows, columns, _ = self.pixels.shape
-        return {"name": self.name, "rows": rows, "columns": columns, "smooth": self.smooth, "place": self.place}
+        facts = {"name": self.name, "rows": rows, "columns": columns, "smooth": self.smooth, "place": self.place}
+        return facts | {"letters": self.letters}
 
     def buffers(self) -> list[bytes]:
         return [np.ascontiguousarray(self.pixels, np.uint8).tobytes(), self.dots.astype(np.float32).tobytes()]
+
+
+def write_letters(ax, picture: Picture) -> None:
+    """In black with a white rim: to be read on any colour."""
+    rows, columns, _ = picture.pixels.shape
+    rim = [withStroke(linewidth=2, foreground="white")]
+    for x, y, text in picture.letters:
+        ax.text(x * columns, y * rows, text, ha="center", va="center", size=8, color="black", path_effects=rim)
+
+
+def on_tiles(texts: list[str], across: int, down: int, tile: int, gap: int) -> tuple[tuple[float, float, str], ...]:
+    """Letters for the middles of tiles, row by row."""
+    wide, tall, step = across * (tile + gap) - gap, down * (tile + gap) - gap, tile + gap
+    middles = [
+        ((k % across * step + tile / 2) / wide, (k // across * step + tile / 2) / tall) for k in range(len(texts))
+    ]
+    return tuple((x, y, text) for (x, y), text in zip(middles, texts, strict=True) if text)
 
 
 class Stage(anywidget.AnyWidget):
@@ -102,6 +123,7 @@ class Stage(anywidget.AnyWidget):
             ax.imshow(picture.pixels, extent=(0, columns, rows, 0), **blurred)
             for x, y, kind in picture.dots:
                 ax.plot(x * columns, y * rows, "o", color=CURVES[int(kind)], markersize=4, markeredgecolor="white")
+            write_letters(ax, picture)
             ax.set_title(fill(picture.name, 44), loc="left")
             ax.set_axis_off()
         return figure

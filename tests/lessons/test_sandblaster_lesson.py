@@ -86,6 +86,7 @@ def test_a_watched_run_ends_with_the_weights_of_a_quiet_one(asked):
 
 
 def test_tiles_show_who_waits_works_and_counts():
+    assert [tiles.sign(portion, {1: [0], 2: [0, 3]}, {0: 2}) for portion in range(4)] == ["2", "0?", "0+3?", ""]
     pixels = tiles.board(9, {1: [0], 2: [0, 3]}, {0: 2})
     step = tiles.TILE + tiles.GAP
     assert pixels.shape == (2 * step - tiles.GAP, tiles.ACROSS * step - tiles.GAP, 3)

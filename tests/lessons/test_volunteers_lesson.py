@@ -87,8 +87,14 @@ def test_a_grid_shows_what_every_host_did_last():
     seen = list(grid.moments(crowd))
     assert seen[-1][2] == sum(what in ("good", "lie") for _, _, what in crowd.log)
     assert {what for _, seats, _, _ in seen for what in seats} == {*grid.LOOKS}
+    shown = grid.picture(["idle", "good", "lie"] + ["off"] * (grid.SEATS - 3))
+    assert [text for _, _, text in shown.letters][:3] == ["g", "l", "–"]  # no colour tells alone
+    assert all(f"{sign} " in shown.name for sign in grid.SIGNS.values())
+    assert {what for what in grid.LOOKS if what not in grid.SIGNS} == {"idle"}
     assert tuple(grid.board(["good"] + ["idle"] * (grid.SEATS - 1))[0, 0]) == tuple(grid.bytes_of(grid.GREEN))
     assert f"{crowd.wrong} lies accepted" in grid.summary(crowd)
+    last = grid.stills(crowd).axes[-1]
+    assert [text.get_text() for text in last.texts] == [grid.SIGNS[what] for what in seen[-1][1] if what in grid.SIGNS]
 
 
 def test_a_longer_deadline_loses_fewer_results_and_takes_longer():

@@ -9,7 +9,7 @@ import ipywidgets
 import numpy as np
 
 from dlmini.events import Fault
-from dlmini.lessons.canvas import Picture, Stage
+from dlmini.lessons.canvas import Picture, Stage, on_tiles
 from dlmini.lessons.controls import Desk, Frame
 from dlmini.lessons.sandblaster.handouts import REPLICAS, SLOW, Watched, portion_run
 from dlmini.show.palette import CURVES
@@ -77,8 +77,26 @@ def frames(watched: Watched, same: bool) -> Iterator[Frame]:
 
 
 def pictures(watched: Watched, held, counted, dead, number) -> list[Picture]:
-    tiles = Picture(f"portions, evaluation {number}", board(watched.portions, held, counted), place=(0, 0, 1, 0.8))
-    return [tiles, Picture(f"replicas 0 to {REPLICAS - 1}", legend(dead), place=(0, 0.82, 0.6, 0.18))]
+    name = f"portions, evaluation {number}: 2? is at replica 2, 2 is done by it"
+    texts = [sign(portion, held, counted) for portion in range(watched.portions)]
+    down = ceil(watched.portions / ACROSS)
+    tiles = Picture(
+        name, board(watched.portions, held, counted), place=(0, 0, 1, 0.8), letters=spread(texts, ACROSS, down)
+    )
+    whose = spread(["x" if replica in dead else str(replica) for replica in range(REPLICAS)], REPLICAS, 1)
+    named = f"replicas 0 to {REPLICAS - 1}; x is dead"
+    return [tiles, Picture(named, legend(dead), place=(0, 0.82, 0.6, 0.18), letters=whose)]
+
+
+def spread(texts: list[str], across: int, down: int) -> tuple[tuple[float, float, str], ...]:
+    return on_tiles(texts, across, down, TILE, GAP)
+
+
+def sign(portion: int, held: dict[int, list[int]], counted: dict[int, int]) -> str:
+    """Whose it is, as the tile's colour says: counted, or under way at one or more."""
+    if portion in counted:
+        return str(counted[portion])
+    return "+".join(map(str, held[portion])) + "?" if held.get(portion) else ""
 
 
 def live_portions() -> ipywidgets.VBox:

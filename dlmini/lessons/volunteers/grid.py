@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import ipywidgets
 import numpy as np
 
-from dlmini.lessons.canvas import Picture, Stage
+from dlmini.lessons.canvas import Picture, Stage, on_tiles, write_letters
 from dlmini.lessons.controls import Desk, Frame
 from dlmini.lessons.volunteers.crowds import DAY, SEATS, UNITS, Watched
 from dlmini.show.palette import BLACK, BLUE, GREEN, GREY, PALE, PURPLE, VERMILION, YELLOW, themed
@@ -25,6 +25,9 @@ LOOKS = {
     "late": ("too late", YELLOW),
     "found out": ("found out", BLACK),
 }
+
+SIGNS = {"sent": "w", "good": "g", "lie": "l", "failed": "f", "off": "–", "late": "t", "found out": "x"}  # on tiles
+TOLD = "w works, g good result, f failed, t too late, l a lie, x found out, – switched off"
 
 
 def bytes_of(colour: str) -> np.ndarray:
@@ -65,7 +68,12 @@ def frames(crowd: Watched) -> Iterator[Frame]:
 
 
 def picture(seats: list[str]) -> Picture:
-    return Picture("blue works, green good, red failed, yellow late, purple lies, black found out", board(seats))
+    return Picture(TOLD, board(seats), letters=signs(seats))
+
+
+def signs(seats: list[str]) -> tuple[tuple[float, float, str], ...]:
+    """What each tile says besides its colour."""
+    return on_tiles([SIGNS.get(what, "") for what in seats], ACROSS, -(-SEATS // ACROSS), TILE, GAP)
 
 
 @themed
@@ -75,11 +83,14 @@ def stills(crowd: Watched, columns: int = 4):
     seen = list(moments(crowd))
     for k, ax in enumerate(axes):
         days, seats, came, _ = [one for one in seen if one[0] <= crowd.days * (k + 1) / columns][-1]
-        ax.imshow(board(seats), interpolation="nearest")
+        pixels = board(seats)
+        ax.imshow(pixels, interpolation="nearest", extent=(0, pixels.shape[1], pixels.shape[0], 0))
+        write_letters(ax, picture(seats))
         ax.set(title=f"day {days:.1f}: {came} answers", xticks=[], yticks=[])
         ax.grid(visible=False)
     inks = [axes[0].barh(0, 0, color=colour, edgecolor=GREY) for _, colour in LOOKS.values()]
-    figure.legend(inks, [word for word, _ in LOOKS.values()], loc="outside lower center", ncols=len(LOOKS))
+    words = [f"{word} ({SIGNS[what]})" if what in SIGNS else word for what, (word, _) in LOOKS.items()]
+    figure.legend(inks, words, loc="outside lower center", ncols=len(LOOKS))
     return figure
 
 
