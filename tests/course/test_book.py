@@ -132,6 +132,15 @@ def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):
     assert "In the notebook this says what your function does right" in page
 
 
+def test_a_table_that_a_cell_has_made_is_a_table():
+    left = {"text/markdown": "**Three**\n\n| a | b |\n|---|---|\n| 1 | <2> |\n", "text/plain": "<Markdown object>"}
+    html = cells.displayed(left)
+    assert "<strong>Three</strong>" in html
+    assert "<td>1</td>" in html
+    assert "object" not in html
+    assert "<2>" not in html
+
+
 def test_whose_functions_ran_and_who_did_not_guess_is_not_in_the_book():
     left = [
         {"output_type": "stream", "name": "stdout", "text": text} for text in ("one\n", "9 of 9. This was your a, b.\n")

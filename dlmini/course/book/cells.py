@@ -8,6 +8,8 @@ from functools import cache
 from html import escape
 from itertools import groupby
 
+from dlmini.course.book.prose import markdown
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = '<p class="live">Live in the notebook{}.</p>'
 STILL = "; this is its first picture"
@@ -85,6 +87,8 @@ def displayed(data, facts=None) -> str:
         return (shown(frame[1]) + LIVE.format(STILL)) if frame else LIVE.format("")
     if "text/html" in data:  # a card; or a question: paper has room for the answer
         return f'<div class="card">{NO_GUESS.sub("", data["text/html"])}</div>'
+    if "text/markdown" in data:  # tables and words that a cell has made
+        return f'<div class="made">{markdown().render("".join(data["text/markdown"]))}</div>'
     return printed(data.get("text/plain", ""))
 
 
