@@ -53,7 +53,13 @@ def costs(rows: Mapping[str, float]):
     figure, ax = sheet(9, 1.2 + 0.45 * len(order))
     ax.barh(range(len(order)), [rows[name] for name in order], color=VERMILION)
     for place, name in enumerate(order):
-        ax.annotate(f"{rows[name]:+.1f}", (max(rows[name], 0), place), (4, 0), textcoords="offset points", va="center")
+        ax.annotate(
+            f"{round(rows[name], 1) + 0.0:+.1f}",
+            (max(rows[name], 0), place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+        )
     ax.set_yticks(range(len(order)), order)
     ax.set(ylim=(len(order) - 0.4, -0.6), xlabel="points of test accuracy lost")
     ax.margins(x=0.15)

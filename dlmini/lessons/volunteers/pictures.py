@@ -66,7 +66,7 @@ def rounds(found: Mapping, title: str = ""):
     for run, ink in zip(found.values(), CURVES, strict=False):
         ax.plot(range(1, 1 + len(run.accuracies)), [100 * a for a in run.accuracies], ".-", color=ink, label=run.name)
     ax.set(xlabel="rounds", ylabel="test accuracy, %", ylim=(0, 100), title=title)
-    ax.legend(loc="lower right")
+    ax.legend(loc="best")  # at the bottom lies the curve of what does not learn
     return figure
 
 
