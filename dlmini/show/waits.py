@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
@@ -9,6 +10,8 @@ from math import cos, pi, sin
 from dlmini.checks import row_of
 from dlmini.show.palette import BLACK, BLUE, GREY, PALE, VERMILION, themed
 from dlmini.show.paper import sheet
+
+CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
 
 
 def circle(waits: Sequence) -> set[tuple[int, int]]:
@@ -62,7 +65,7 @@ def tell(axes, waits: Sequence, most: int = 8) -> None:
     from matplotlib import rcParams
 
     axes.axis("off")
-    lines = [f"rank {w.rank} {w.what}\n      {w.where}" for w in waits[:most]]
+    lines = [f"rank {w.rank} {w.what}\n      {CELL_FILE.sub('cell', w.where)}" for w in waits[:most]]
     lines += [f"... and {len(waits) - most} more"] if len(waits) > most else []
     small = 0.8 * rcParams["font.size"]
     axes.text(0, 0.95, "\n".join(lines), va="top", wrap=True, fontsize=small, transform=axes.transAxes)

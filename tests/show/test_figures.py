@@ -215,6 +215,11 @@ def test_a_deadlock_is_drawn_with_its_circle_in_red():
     assert any("receives from rank 1" in text for text in texts(figure))
 
 
+def test_a_wait_in_a_cell_of_a_notebook_is_not_drawn_with_the_kernel_s_own_file():
+    wait = SimpleNamespace(rank=0, on=(1,), what="receives", where="/tmp/ipykernel_12901/15873.py:3: comm.recv(1)")
+    assert any("\n      cell:3: comm.recv(1)" in text for text in texts(show.wait_graph([wait])))
+
+
 @pytest.mark.parametrize("schedule", [ring, tree])
 def test_a_film_strip_ends_with_everybody_holding_everything(schedule):
     from dlmini.comm.schedules.draw import draw

@@ -9,6 +9,7 @@ from html import escape
 from itertools import groupby
 
 from dlmini.course.book.prose import markdown
+from dlmini.show.waits import CELL_FILE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = '<p class="live">Live in the notebook{}.</p>'
@@ -18,7 +19,6 @@ DRAWN = "what the cell above has drawn"
 CHECK = re.compile(r"check\(")  # a cell that looks at somebody's own functions
 CHECKED = '<p class="live">In the notebook this says what your function does right, and what not yet.</p>'
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
 WHOSE = re.compile(
     r" ?(?:This was your [^\n]+?|Every piece was yours)\.(?=\s|$)"
 )  # of who made the book, not of who reads it
