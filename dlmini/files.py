@@ -29,6 +29,7 @@ DEAD = 3600  # seconds without a byte
 # What readers of zip files, arrays and JSON raise when bytes are not what they should be.
 DAMAGED = (OSError, EOFError, BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError, AttributeError)
 DAMAGED += (NotImplementedError, RuntimeError, MemoryError, OverflowError, SyntaxError)
+CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
 
 
 def why(error: Exception) -> str:

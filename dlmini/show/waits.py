@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
 
 from dlmini.checks import row_of
+from dlmini.files import CELL_FILE
 from dlmini.show.palette import BLACK, BLUE, GREY, PALE, VERMILION, themed
 from dlmini.show.paper import sheet
-
-CELL_FILE = re.compile(r"[^\s\"'(]*ipykernel_\d+[/\\]\d+\.py")  # where a kernel keeps a cell: another name each time
 
 
 def circle(waits: Sequence) -> set[tuple[int, int]]:

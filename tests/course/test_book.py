@@ -132,6 +132,14 @@ def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):
     assert "In the notebook this says what your function does right" in page
 
 
+def test_places_in_the_library_are_those_of_its_sources_and_of_no_machine():
+    from dlmini.lessons.thousands_of_devices import jobs
+
+    assert cells.printed(f"rank 7: {jobs.__file__}:135: loss") == (
+        '<pre class="printed">rank 7: dlmini/lessons/thousands_of_devices/jobs.py:135: loss</pre>'
+    )
+
+
 def test_a_table_that_a_cell_has_made_is_a_table():
     left = {"text/markdown": "**Three**\n\n| a | b |\n|---|---|\n| 1 | <2> |\n", "text/plain": "<Markdown object>"}
     html = cells.displayed(left)

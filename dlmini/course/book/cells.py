@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from functools import cache
 from html import escape
 from itertools import groupby
+from pathlib import Path
 
+import dlmini
 from dlmini.course.book.prose import markdown
-from dlmini.show.waits import CELL_FILE
+from dlmini.files import CELL_FILE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = '<p class="live">Live in the notebook{}.</p>'
@@ -19,6 +22,7 @@ DRAWN = "what the cell above has drawn"
 CHECK = re.compile(r"check\(")  # a cell that looks at somebody's own functions
 CHECKED = '<p class="live">In the notebook this says what your function does right, and what not yet.</p>'
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+HOME = str(Path(dlmini.__file__).parents[1]) + os.sep  # where dlmini lies on the machine that made the book
 WHOSE = re.compile(
     r" ?(?:This was your [^\n]+?|Every piece was yours)\.(?=\s|$)"
 )  # of who made the book, not of who reads it
@@ -104,7 +108,7 @@ def shown(address: str, said: str = DRAWN) -> str:
 
 
 def printed(text: str) -> str:
-    text = CELL_FILE.sub("cell", COLOURS.sub("", text))
+    text = CELL_FILE.sub("cell", COLOURS.sub("", text)).replace(HOME, "")
     lines = ((line, WHOSE.sub("", line)) for line in text.split("\n"))
     text = "\n".join(left for line, left in lines if left.strip() or not line.strip()).rstrip()
     return f'<pre class="printed">{escape(text)}</pre>' if text else ""
