@@ -2,7 +2,7 @@
 
 from dlmini.comm.base import Comm
 from dlmini.comm.channels import ANY
-from dlmini.comm.errors import CommError, Deadlock, DeadRank, RankFailed, Unreceived, Unserved
+from dlmini.comm.errors import CommError, Deadlock, DeadRank, Disagreed, RankFailed, Unreceived, Unserved
 from dlmini.comm.ghost import Ghost
 from dlmini.comm.graph import Graph
 from dlmini.comm.launch import Results, launch
@@ -37,6 +37,7 @@ __all__ = [
     "CommError",
     "DeadRank",
     "Deadlock",
+    "Disagreed",
     "Ghost",
     "Graph",
     "Hierarchical",
