@@ -55,10 +55,21 @@ def _homes() -> dict[str, str]:
     return _HOME | {name: room for room in pieces.ROOMS for name in pieces.public(room)}
 
 
+def is_room(name: str) -> bool:
+    """Whether a file or a folder of the library is called so."""
+    from importlib.util import find_spec
+
+    return find_spec(f"dlmini.{name}") is not None
+
+
 def __getattr__(name: str):
     if name == "__all__":
         return sorted(_homes())
-    home = _HOME.get(name) or (None if name.startswith("_") else _homes().get(name))
+    home = _HOME.get(name)
+    if home is None and not name.startswith("_"):
+        if is_room(name):  # `from dlmini import files` asks here first; pieces of recipes are not needed for that
+            return import_module(f"dlmini.{name}")
+        home = _homes().get(name)
     if home is None:
         raise AttributeError(f"dlmini has no name {name!r}")
     value = getattr(import_module(f"dlmini.{home}"), name)

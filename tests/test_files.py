@@ -220,7 +220,7 @@ def test_nobody_in_the_house_opens_a_result_to_overwrite_it():
 
 def test_result_files_are_written_without_numpy(tmp_path):
     """So commands that compute nothing start at once."""
-    code = f"import sys, dlmini.files as files; files.write_text({str(tmp_path / 'a')!r}, 'b'); print(*sys.modules)"
+    code = f"import sys; from dlmini import files; files.write_text({str(tmp_path / 'a')!r}, 'b'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "numpy" not in done.stdout.split()
     with pytest.raises(TypeError, match=r"path is None; it must be the name of a file"):
