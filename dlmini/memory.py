@@ -55,10 +55,10 @@ OTHER = "resume with the task, the recipe and the number of ranks that the check
 
 
 def found(saved: dict[str, np.ndarray], name: str, own=None) -> np.ndarray:
-    """What was kept by this name; own: the thing itself, whose shape it must have."""
+    """What was kept by this name; own: what it is here, whose shape it must have. What is empty here may have grown."""
     if name not in saved:
         raise ValueError(f"the checkpoint holds no {name!r}: {OTHER}")
-    if own is not None and np.shape(saved[name]) != np.shape(own):
+    if own is not None and np.size(own) and np.shape(saved[name]) != np.shape(own):
         shapes = f"kept with shape {np.shape(saved[name])}, but has shape {np.shape(own)} here"
         raise ValueError(f"{name} was {shapes}: {OTHER}")
     return saved[name]

@@ -176,3 +176,22 @@ def test_epochs_of_a_recipe_that_leaves_no_worker_are_refused_by_the_recipes_own
     for ranks in (1, 2):
         with pytest.raises(ValueError, match=f"{ranks} ranks with 2 servers leave no worker"):
             train(TASK, Recipe(topology=ParameterServer(2)), Simulated(ranks), epochs=1)
+
+
+class Row:
+    """A memory that grows."""
+
+    def __init__(self, *numbers):
+        self.numbers = np.array(numbers)
+
+    def memory(self):
+        return {"numbers": self.numbers}
+
+    def restore(self, memory):
+        self.numbers = memory["numbers"]
+
+
+def test_what_is_empty_in_something_new_may_have_grown():
+    again = Row()
+    restore({"it": again}, arrays({"it": Row(1.0, 2.0)}))
+    assert again.numbers.tolist() == [1.0, 2.0]
