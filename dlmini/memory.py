@@ -27,7 +27,7 @@ def restore(thing, saved: dict[str, np.ndarray], name: str = "") -> None:
         for key, value in thing.items():
             restore(value, saved, f"{inside}{key}")
     elif hasattr(thing, "restore"):
-        thing.restore({key: found(saved, f"{name}.{key}", own) for key, own in thing.memory().items()})
+        thing.restore({key: found(saved, f"{name}.{key}", own, grows=True) for key, own in thing.memory().items()})
     elif isinstance(thing, np.ndarray):
         thing[...] = found(saved, name, thing)
 
@@ -54,11 +54,12 @@ def recalled(thing, saved: dict[str, np.ndarray] | None, otherwise: int) -> int:
 OTHER = "resume with the task, the recipe and the number of ranks that the checkpoint was made with"
 
 
-def found(saved: dict[str, np.ndarray], name: str, own=None) -> np.ndarray:
-    """What was kept by this name; own: what it is here, whose shape it must have. What is empty here may have grown."""
+def found(saved: dict[str, np.ndarray], name: str, own=None, grows: bool = False) -> np.ndarray:
+    """What was kept by this name; own: what it is here. What grows may be larger, but nothing is spread."""
     if name not in saved:
         raise ValueError(f"the checkpoint holds no {name!r}: {OTHER}")
-    if own is not None and np.size(own) and np.shape(saved[name]) != np.shape(own):
+    other = own is not None and np.shape(saved[name]) != np.shape(own)
+    if other and (not grows or np.size(saved[name]) < np.size(own)):
         shapes = f"kept with shape {np.shape(saved[name])}, but has shape {np.shape(own)} here"
         raise ValueError(f"{name} was {shapes}: {OTHER}")
     return saved[name]

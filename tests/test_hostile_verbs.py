@@ -191,7 +191,7 @@ class Row:
         self.numbers = memory["numbers"]
 
 
-def test_what_is_empty_in_something_new_may_have_grown():
-    again = Row()
-    restore({"it": again}, arrays({"it": Row(1.0, 2.0)}))
-    assert again.numbers.tolist() == [1.0, 2.0]
+@pytest.mark.parametrize("new", [Row(), Row(0.0)])
+def test_what_something_new_remembers_may_have_grown(new):
+    restore({"it": new}, arrays({"it": Row(1.0, 2.0)}))
+    assert new.numbers.tolist() == [1.0, 2.0]
