@@ -282,7 +282,7 @@ def f():
         except (OSError, ValueError):
             return False
     more = resource.RLIM_INFINITY, resource.RLIM_INFINITY
-    return [tried(os.setpriority, os.PRIO_PROCESS, 0, -5), tried(os.setresuid, 4711, 4711, 4711),
+    return [tried(os.setpriority, os.PRIO_PROCESS, 0, -20), tried(os.setresuid, 4711, 4711, 4711),
             tried(resource.setrlimit, resource.RLIMIT_CPU, more), tried(resource.setrlimit, resource.RLIMIT_AS, more)]
 """
 
