@@ -108,6 +108,10 @@ WRONG = [
     ((*TOGETHER, "--network", ""), "there is no network called ''"),
     (("volunteer", "serve", ""), "it has no name; say where the project lives"),
     (("volunteer", "demo", "--part", "moon"), "choose some of"),
+    (
+        ("volunteer", "serve", "p", "--deadline", "nan"),
+        "--deadline is nan; it must be a finite number above 0: seconds",
+    ),
     (("volunteer", "status", ""), "the address is ''; it must be what the server shows: http://HOST:PORT"),
     (("volunteer", "join", "http://localhost:99999"), "it must be what the server shows: http://HOST:PORT"),
     (("volunteer", "join", "http://:80"), "it must be what the server shows: http://HOST:PORT"),

@@ -16,6 +16,7 @@ import typer
 from rich.markdown import Markdown
 from rich.markup import escape
 
+from dlmini.checks import real
 from dlmini.commands.progress import end_as_by_ctrl_c, ended_early, refuse_ignored, some_of
 from dlmini.files import plainly
 from dlmini.terminal import console, harmless, write_results
@@ -86,6 +87,7 @@ def serve(
     given |= {"optimizer": optimizer, "rate": rate, "seed": seed, "at_once": at_once}
     given |= {"strategy": strategy, "clients": clients, "share": share, "epochs": epochs, "split": split}
     work = described({name: value for name, value in given.items() if value is not None})
+    real(deadline, "--deadline", above=0, hint="seconds that a host has for a unit")
     success = max(quorum, min(2 * quorum, max_total))
     terms = Terms(quorum, quorum, max_error, max_total, success, deadline, adaptive, alike)
     same = Close(tolerance) if tolerance else Bitwise()
