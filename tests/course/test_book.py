@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import dlmini
 from dlmini.course import lessons
+from dlmini.course.book import api as names
 from dlmini.course.book import bind as binding
 from dlmini.course.book import cells, formulas, runs
 from dlmini.course.book.bind import bind
@@ -119,6 +120,16 @@ def test_every_public_name_has_its_docstring_on_the_page_of_names(book, seen):
     text = (book / "api.html").read_text(encoding="utf-8")
     assert "Send the largest." in text
     assert "|Q(u) - u|^2 &lt;= (1 - k/d) |u|^2</pre>" in text
+
+
+def test_a_public_table_says_what_it_holds_and_not_what_a_dict_is():
+    assert "A table of 7: softmax_regression, mlp, lenet" in names.entry("ZOO")
+    assert "dict(" not in names.entry("VAIHINGEN")
+
+
+def test_each_thing_that_the_lecturers_guide_says_of_a_lesson_is_an_item():
+    guide = (Path(__file__).parents[2] / "course" / "LECTURERS.md").read_text(encoding="utf-8").partition("### 00")[2]
+    assert re.findall(r"(?m)^\*\*(?:Click|Ask|What surprises|How long|If asked|Exercises|Fallback).{20}", guide) == []
 
 
 def test_nobody_s_own_check_results_are_in_the_book(small, tmp_path):

@@ -66,8 +66,13 @@ def entry(name: str) -> str:
     """One name: how it is called, and its docstring."""
     thing = getattr(dlmini, name)
     documented = inspect.isclass(thing) or inspect.isroutine(thing)
-    text = inspect.getdoc(thing if documented else type(thing)) or ""
+    text = listed(thing) if isinstance(thing, dict) else inspect.getdoc(thing if documented else type(thing)) or ""
     return f'<h3 id="api-{name}"><code>{name}</code></h3>{code(called(name, thing))}{described(text)}'
+
+
+def listed(table: dict) -> str:
+    """What a table holds: Python's own words about dicts say nothing of it."""
+    return f"A table of {len(table)}: {', '.join(map(str, table))}."
 
 
 def described(text: str) -> str:
