@@ -13,7 +13,7 @@ import dlmini
 from dlmini.course import lessons
 from dlmini.course.book import api as names
 from dlmini.course.book import bind as binding
-from dlmini.course.book import cells, formulas, runs
+from dlmini.course.book import cells, exercises, formulas, runs
 from dlmini.course.book.bind import bind
 from dlmini.course.book.signatures import called
 from dlmini.course.strip import strip, stubs
@@ -120,6 +120,13 @@ def test_every_public_name_has_its_docstring_on_the_page_of_names(book, seen):
     text = (book / "api.html").read_text(encoding="utf-8")
     assert "Send the largest." in text
     assert "|Q(u) - u|^2 &lt;= (1 - k/d) |u|^2</pre>" in text
+
+
+def test_code_in_the_first_words_of_an_exercise_is_code():
+    stub = '"""Exercise 17: `dlmini leaderboard` races it."""\n'
+    assert "<p>Exercise 17: <code>dlmini leaderboard</code> races it. Write in" in exercises.appendix(
+        stub, "17_capstone"
+    )
 
 
 def test_a_public_table_says_what_it_holds_and_not_what_a_dict_is():

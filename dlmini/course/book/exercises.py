@@ -15,7 +15,7 @@ def appendix(stub: str, name: str) -> str:
     """All exercises of the file `exercises/name.py`, from its text; the file is read and not run."""
     tree, waiting, left = ast.parse(stub), stubs(stub), hints(stub)
     about = first_paragraph(ast.get_docstring(tree) or "")
-    parts = [f"<p>{escape(about)} Write in <code>exercises/{name}.py</code>.</p>"]
+    parts = [f"<p>{flowing(about)} Write in <code>exercises/{name}.py</code>.</p>"]
     for node, full in functions(tree):
         if full in waiting:
             parts.append(f"<h3><code>{full}</code></h3>{code(signature(node))}{doc(node)}")
