@@ -121,6 +121,7 @@ def test_a_name_keeps_what_joins_its_letters_and_nothing_that_moves_a_cursor():
     for name in ("می‌خواهم", "क्‍ष", "👩‍🔬", "O'Neil, Zoë"):
         assert shown(name) == name
     assert shown("a\x1b[2J\u202eb\nc\u200b") == "a�[2J�b�c�"
+    assert shown("a\xa0b\u3000c\u2028d\u2029e") == "a b c�d�e"
 
 
 def test_namesakes_are_told_apart_and_get_pages_of_their_own(tmp_path):

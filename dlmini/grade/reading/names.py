@@ -44,7 +44,14 @@ def printable(text: str) -> str:
         text = text.encode("utf-8", "surrogateescape").decode("cp866")
     if text.isprintable():
         return text
-    return "".join("�" if unicodedata.category(c)[0] == "C" and c not in JOINERS else c for c in text)
+    return "".join(map(seen, text))
+
+
+def seen(letter: str) -> str:
+    """A space of any width is a space; what ends a line or moves a cursor is not shown."""
+    if letter.isprintable() or letter in JOINERS:
+        return letter
+    return " " if unicodedata.category(letter) == "Zs" else "�"
 
 
 def _is_bytes(name: str) -> bool:
