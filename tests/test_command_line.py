@@ -38,7 +38,7 @@ def test_distbelief_is_reckoned_at_once(tmp_path):
     assert "| 8 | 2.09 | 2.09 |" in (tmp_path / "out" / "distbelief.md").read_text("utf-8")
     assert [file.name for file in (tmp_path / "out").glob("*.png")] == ["scaling.png"]
     wrong = dlmini("distbelief", "--world", "imagined")
-    assert "--world imagined: choose some of reckoned, simulated, processes, or all" in wrong.stdout
+    assert "--world 'imagined': choose some of reckoned, simulated, processes, or all" in wrong.stdout
 
 
 def test_the_classroom_is_reckoned_at_once(tmp_path):
@@ -48,7 +48,7 @@ def test_the_classroom_is_reckoned_at_once(tmp_path):
     assert "| ring, float32 | 14.56 | 21.9 |" in (tmp_path / "out" / "classroom.md").read_text("utf-8")
     assert (tmp_path / "out" / "epochs.png").is_file()
     wrong = dlmini("classroom", "--world", "imagined")
-    assert "--world imagined: choose some of reckoned, simulated, real, or all" in wrong.stdout
+    assert "--world 'imagined': choose some of reckoned, simulated, real, or all" in wrong.stdout
     wrong = dlmini("classroom", "--part", "ways")
     assert "--part ways is a part of the simulated world: add --world simulated" in wrong.stdout
 

@@ -104,7 +104,7 @@ def test_a_port_that_is_taken_is_named(tmp_path):
         command = [sys.executable, "-m", "dlmini", "lab", "--port", str(taken.getsockname()[1])]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
-    assert "is not available" in " ".join(done.stdout.split())
+    assert "cannot be used (Address already in use)" in " ".join(done.stdout.split())
     assert "Fatal" not in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
