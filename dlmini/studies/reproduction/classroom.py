@@ -7,6 +7,7 @@ from dlmini.studies.classroom import reckoned
 from dlmini.studies.classroom.published import (
     ALONE,
     BATCH_TO_80,
+    BATCH_TO_HALF,
     DEFLATED,
     EPOCHS_TO_80,
     EPOCHS_TO_HALF,
@@ -29,7 +30,7 @@ SIZES = {"float32": 4, "float16": 2, "int8": 1}
 RECORDED = "recorded in docs/classroom_study.md"
 SENT, SENT_INT8, SENT_DEFLATED = 824.5, 206.2, 19.7  # MB of a training in float32, in int8, and in int8 + deflate
 EPOCHS_HERE, BATCHES_HERE = (12, 2.5), (10, 20)
-TO_HALF_HERE = (26, 5)
+TO_HALF_HERE, BATCHES_TO_HALF = (26, 5), "neither in 30"
 INT8_POINTS, FEEDBACK_POINTS = -1.3, -0.6  # against float32, means of three seeds
 
 
@@ -108,6 +109,13 @@ def learned() -> list[Row]:
             "epochs to an error of 0.5, 1 and 6 PCs",
             "{} and {}".format(*(EPOCHS_TO_HALF[count] for count in (1, PCS))),
             "{} and {}".format(*TO_HALF_HERE),
+            TRAINED,
+            about,
+        ),
+        Row(
+            "epochs to an error of 0.5 by mini-batches of 1 and of 24",
+            "{} and {}".format(*(BATCH_TO_HALF[size] for size in (1, 24))),
+            BATCHES_TO_HALF,
             TRAINED,
             about,
         ),
