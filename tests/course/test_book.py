@@ -336,6 +336,16 @@ def test_outputs_stand_on_the_page_and_a_lesson_that_fails_does_not_lose_the_res
     assert (folder / "00_draws.html").read_text(encoding="utf-8") == drawn
 
 
+def test_formulas_of_an_exercise_stand_alone_and_words_flow():
+    one, two = (
+        exercises.appendix((PROJECT / "exercises" / f"{name}.py").read_text(encoding="utf-8"), name)
+        for name in ("01_backpropagation", "15_volunteers")
+    )
+    assert "<pre>    z = x w1 + b1        h = max(z, 0)" in one
+    assert "<p>x: [B, n], labels: [B]; w1: [n, m]" in one
+    assert "<pre>1. The event.\n" in two
+
+
 def test_without_solutions_as_in_a_wheel_lessons_run_with_the_exercises_as_they_are_handed_out(small, tmp_path):
     stub = strip((small / "solutions" / "00_draws.py").read_bytes(), "00_draws.py")
     shutil.rmtree(small / "solutions")

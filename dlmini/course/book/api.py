@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 from html import escape
-from itertools import groupby
 
 import dlmini
 from dlmini.course.book.cells import code
-from dlmini.course.book.exercises import flowing
+from dlmini.course.book.exercises import described
 from dlmini.course.book.prose import Heading
 from dlmini.course.book.signatures import called
 
@@ -73,12 +72,3 @@ def entry(name: str) -> str:
 def listed(table: dict) -> str:
     """What a table holds: Python's own words about dicts say nothing of it."""
     return f"A table of {len(table)}: {', '.join(map(str, table))}."
-
-
-def described(text: str) -> str:
-    """A docstring: what is indented stays as it stands, the rest flows."""
-    parts = []
-    for kind, lines in groupby(text.splitlines(), key=lambda line: "pre" if line[:1] == " " else "p" if line else ""):
-        said = "\n".join(lines)
-        parts += [f"<{kind}>{escape(said) if kind == 'pre' else flowing(said)}</{kind}>"] if kind else []
-    return "".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from html import escape
+from itertools import groupby
 
 from dlmini.course.book.cells import code
 from dlmini.course.strip import functions, stubs
@@ -30,11 +31,21 @@ def signature(node) -> str:
 
 
 def doc(node) -> str:
-    """A docstring: paragraphs flow, formulas that are indented stay as they stand."""
+    """A docstring. A numbered list with more inside stays as it stands."""
     parts = (ast.get_docstring(node) or "").split("\n\n")
+    lists = [re.match(r"\d\. ", part) and "\n " in part for part in parts]
     return "".join(
-        f"<pre>{escape(part)}</pre>" if "\n " in f"\n{part}" else f"<p>{flowing(part)}</p>" for part in parts
+        f"<pre>{escape(part)}</pre>" if whole else described(part) for part, whole in zip(parts, lists, strict=True)
     )
+
+
+def described(text: str) -> str:
+    """Words: what is indented stays as it stands, the rest flows."""
+    parts = []
+    for kind, lines in groupby(text.splitlines(), key=lambda line: "pre" if line[:1] == " " else "p" if line else ""):
+        said = "\n".join(lines)
+        parts += [f"<{kind}>{escape(said) if kind == 'pre' else flowing(said)}</{kind}>"] if kind else []
+    return "".join(parts)
 
 
 def flowing(text: str) -> str:
