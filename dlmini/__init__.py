@@ -55,7 +55,7 @@ def _homes() -> dict[str, str]:
     return _HOME | {name: room for room in pieces.ROOMS for name in pieces.public(room)}
 
 
-def is_room(name: str) -> bool:
+def _is_room(name: str) -> bool:
     """Whether a file or a folder of the library is called so."""
     from importlib.util import find_spec
 
@@ -67,7 +67,7 @@ def __getattr__(name: str):
         return sorted(_homes())
     home = _HOME.get(name)
     if home is None and not name.startswith("_"):
-        if is_room(name):  # `from dlmini import files` asks here first; pieces of recipes are not needed for that
+        if _is_room(name):  # `from dlmini import files` asks here first; pieces of recipes are not needed for that
             return import_module(f"dlmini.{name}")
         home = _homes().get(name)
     if home is None:

@@ -162,8 +162,9 @@ def remembered(value, own: dict, who: str) -> dict:
 
 
 def kind_of(value) -> str:
-    """Whole numbers or others."""
-    return "i" if np.asarray(value).dtype.kind in "iu" else np.asarray(value).dtype.kind
+    """What numbers they are; whole ones with and without a sign are of one kind."""
+    kind = np.asarray(value).dtype.kind
+    return "i" if kind == "u" else kind
 
 
 def piece(value, name: str, verbs: tuple[str, ...], what: str):

@@ -108,14 +108,20 @@ def test_every_public_name_has_a_row_with_all_its_arguments():
 
 @pytest.mark.parametrize(("made", "argument"), CASES)
 def test_what_does_not_belong_is_refused_by_a_sentence_that_names_it(made, argument):
-    rule, silent, wrong = TABLE[made][argument], [], []
+    rule = TABLE[made][argument]
+    refused(lambda value: call(made, **{argument: value}), rule, argument, (ValueError, TypeError, FileNotFoundError))
+
+
+def refused(call, rule, argument, errors):
+    """That call(value) raises one of these errors, by a clear sentence, for each strange value that is not fine."""
+    silent, wrong = [], []
     for kind, value in STRANGE.items():
         if rule.fine(value) or value is rule.good:
             continue
         try:
-            call(made, **{argument: value})
+            call(value)
             silent += [] if rule.unsaid else [kind]
-        except (ValueError, TypeError, FileNotFoundError) as error:
+        except errors as error:
             if fault := unclear(error, argument):
                 wrong.append(f"{kind}: {fault}: {type(error).__name__}: {error}")
         except Exception as error:

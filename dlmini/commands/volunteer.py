@@ -212,13 +212,8 @@ def asked(place: str, verify):
 def standing(found) -> list[str]:
     """How a project stands, in three lines."""
     now = min(found["iteration"] + 1, found["iterations"])
-    way = (
-        "finished"
-        if found["finished"]
-        else "paused"
-        if found["paused"]
-        else f"iteration {now} of {found['iterations']}"
-    )
+    way = "paused" if found["paused"] else f"iteration {now} of {found['iterations']}"
+    way = "finished" if found["finished"] else way
     accuracy = f"{found['accuracy'][-1][1]:.1%}" if found["accuracy"] else "not measured yet"
     on = sum(host["on"] for host in found["hosts"])
     return [

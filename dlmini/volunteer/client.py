@@ -25,8 +25,8 @@ import platformdirs
 
 from dlmini import files
 from dlmini.volunteer.described import fingerprint, work_of
-from dlmini.volunteer.limits import Limits, own_kind
-from dlmini.volunteer.names import address_of, checked_name
+from dlmini.volunteer.limits import Limits
+from dlmini.volunteer.names import address_of, checked_name, own_kind
 
 LONGEST_WAIT = 60.0
 MOST = 1000  # volunteers of one name on one machine

@@ -1,8 +1,7 @@
-"""What a volunteer gives, and what not: cores, memory, disk, hours of the day. And of which kind its machine is."""
+"""What a volunteer gives, and what not: cores, memory, disk, hours of the day."""
 
 from __future__ import annotations
 
-import platform
 import random
 import re
 import shutil
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import psutil
 
-from dlmini import jit
 from dlmini.checks import real, refuse, settle, whole
 
 
@@ -53,13 +51,6 @@ class Limits:
             me = psutil.Process()
             own = me.cpu_affinity()
             me.cpu_affinity(random.sample(own, min(self.cores, len(own))))
-
-
-def own_kind() -> str:
-    """Hosts of one kind compute equal bits: the system, the machine, and whether kernels are compiled or NumPy's (they
-    add up in another order)."""
-    said = f"{platform.system()} {platform.machine()} {jit.mode()}"
-    return "".join(c for c in said if re.match(r"[\w .-]", c))[:80]
 
 
 def within(hour: float, begin: int, end: int) -> bool:

@@ -1,11 +1,14 @@
-"""What a machine may be called, and where a server is: what strangers say and people type, made plain or refused."""
+"""What a machine is called, of which kind it is, and where a server is: what strangers say and people type, made plain
+or refused."""
 
 from __future__ import annotations
 
 import ipaddress
+import platform
 import re
 from urllib.parse import urlsplit
 
+from dlmini import jit
 from dlmini.checks import refuse
 
 NAME = re.compile(r"[\w][\w .()-]{0,39}")
@@ -25,6 +28,13 @@ def checked_name(name) -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ValueError(f"name is {name!r}; {RULE}")
     return name
+
+
+def own_kind() -> str:
+    """Hosts of one kind compute equal bits: the system, the machine, and whether kernels are compiled or NumPy's (they
+    add up in another order)."""
+    said = f"{platform.system()} {platform.machine()} {jit.mode()}"
+    return "".join(c for c in said if KIND.fullmatch(c))[:80]
 
 
 def address_of(text) -> str:

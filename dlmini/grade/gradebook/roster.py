@@ -16,6 +16,7 @@ from pathlib import Path
 from dlmini.grade.gradebook.tables import read_rows, separator_of
 from dlmini.grade.reading.exports import seconds
 from dlmini.grade.reading.names import shown
+from dlmini.grade.reading.notebook_cells import decoded
 
 COLUMNS = {  # what a column may be called, in small letters
     "name": ("name", "full name", "student", "student name", "полное имя", "фио"),
@@ -124,11 +125,6 @@ def is_student(row: dict) -> bool:
         if name == TESTER and not (row.get("SIS User ID") or "").strip():
             return False
     return value(row, "role").lower() not in STAFF
-
-
-def decoded(data: bytes) -> str:
-    """UTF-8; or UTF-16, by its sign, as spreadsheets save Unicode text."""
-    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def plain(name: str) -> str:

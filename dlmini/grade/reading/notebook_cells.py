@@ -27,7 +27,7 @@ class Cell(NamedTuple):
 def cells(data: bytes) -> list[Cell]:
     """All code cells, in their order. ValueError if this is no notebook."""
     try:
-        book = json.loads(_decoded(data))
+        book = json.loads(decoded(data))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(book, dict):
@@ -41,7 +41,8 @@ def cells(data: bytes) -> list[Cell]:
     return code
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """UTF-8; or UTF-16, by its sign, as spreadsheets and some editors save text."""
     return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
